@@ -92,7 +92,7 @@ void require_model(const optimize::InversionSummary& summary) {
 
 Inversion::Inversion(MPI_Comm comm, Problem problem, Method method)
     : comm_(comm),
-      provenance_(core::make_provenance(comm == MPI_COMM_SELF ? 1 : core::size_of(comm))),
+      provenance_(core::make_provenance(core::size_of(comm))),
       problem_(checked(std::move(problem))),
       method_(std::move(method)),
       first_(first_stage(problem_, method_)) {}

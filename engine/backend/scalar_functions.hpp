@@ -198,7 +198,7 @@ inline constexpr bool is_arithmetic =
     is_elementary<Function> ||
     is_one_of<Function, Identity, Negative, Reciprocal, Square, Sqrt, Exp, Sigmoid, Swish, SwishSlope, Abs,
               Add, Subtract, Multiply, Divide, Maximum, Minimum>;
-/// Those that vectorize only where `is_usual`.
+/// True for functions that vectorize only where `is_usual`.
 template <class Function, class T>
 inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Function, Sin, Cos, Tan>;
 

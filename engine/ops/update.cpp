@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What optimizers do to every parameter, each in one pass over memory: moving averages and the step of Adam.
+// Optimizers update every parameter with these ops, each in one pass over memory: moving averages and the
+// step of Adam.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/composite.hpp"

@@ -47,7 +47,7 @@ class WrongCalls {
     const auto where = std::source_location::current();
     std::string message;
     try {
-      // Of an op that runs at once only the shape rule is called: the op may run any code.
+      // An op that runs at once may run any code, so only its shape rule is called.
       const bool only_rule = op_.runs_when_recorded != nullptr && std::ssize(inputs) == std::ssize(inputs_) &&
                              op_.dtypes.contains(inputs[0].dtype());
       static_cast<void>(only_rule ? op_.infer({op_, inputs, attrs_.get(), where})

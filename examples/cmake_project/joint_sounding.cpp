@@ -16,7 +16,7 @@
 #include "inversion/optimize/directives.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
 #include "inversion/prior/roughness.hpp"
-#include "io/csv/csv.hpp"
+#include "io/csv/table.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/run/folder.hpp"
 #include "physics/mt/d1/simulation.hpp"
@@ -136,14 +136,12 @@ class Inversions {
   }
 
   void write_model(const std::string& name, const Layers& layers, const Eigen::VectorXd& model) const {
-    Eigen::MatrixXd rows(n_layers, 3);
-    for (int i = 0; i < n_layers; ++i)
-      rows.row(i) << layers.column.z_edges_m()[static_cast<std::size_t>(i)],
-          layers.column.z_edges_m()[static_cast<std::size_t>(i) + 1], std::pow(10.0, model[i]);
-    core::on_rank_zero(comm_, [&] {
-      io::csv::write_table_csv(folder_ / (name + "_model.csv"),
-                               {"z_top_m", "z_bottom_m", "resistivity_ohm_m"}, rows);
-    });
+    core::Table rows;
+    rows.add_numbers("z_top_m", "m").add_numbers("z_bottom_m", "m").add_numbers("resistivity_ohm_m", "ohm m");
+    for (std::size_t i = 0; i < n_layers; ++i)
+      rows.append_row({layers.column.z_edges_m()[i], layers.column.z_edges_m()[i + 1],
+                       std::pow(10.0, model[static_cast<Eigen::Index>(i)])});
+    core::on_rank_zero(comm_, [&] { io::csv::write_table(folder_ / (name + "_model.csv"), rows); });
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "io/csv/rows.hpp"
+#include "io/csv/table.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/units.hpp"
@@ -123,40 +124,26 @@ std::vector<Response> read_responses_csv(const std::string& path) {
   return responses;
 }
 
-void write_table_csv(const std::string& path, const std::vector<std::string>& columns,
-                     const core::ConstMatrixRef& values) {
-  if (values.cols() != static_cast<Eigen::Index>(columns.size()))
-    throw core::ShapeError("io::write_table_csv#wrong_columns",
-                           "expected one column of values for each of the {} names, got {}", columns.size(),
-                           values.cols());
-  std::string text = fmt::format("{}\n", fmt::join(columns, ","));
-  for (Eigen::Index i = 0; i < values.rows(); ++i) {
-    for (Eigen::Index j = 0; j < values.cols(); ++j)
-      text += (j > 0 ? "," : "") + text::shortest(values(i, j), "");
-    text += '\n';
-  }
-  text::write_bytes_atomically(path, text);
-}
-
 void write_section_csv(const std::string& path, const physics::mesh::Model& section) {
   physics::mesh::require_section(section.earth, "io::write_section_csv");
   const auto& grid = section.earth.grid;
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
   const Eigen::VectorXd resistivity = resistivity_ohm_m(section);
-  Eigen::MatrixXd rows(grid.n_cells(), 6);
-  Eigen::Index n_rows = 0;
+  core::Table table;
+  for (const char* name : {"y_left_m", "y_right_m", "z_top_m", "z_bottom_m", "depth_m"})
+    table.add_numbers(name, "m");
+  table.add_numbers("resistivity_ohm_m", "ohm m");
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
       const auto row = static_cast<std::size_t>(iz), column = static_cast<std::size_t>(iy);
       const double surface = section.earth.surface.z_at(0.0, grid.y_centre_m(iy)),
                    top = true_z_m(grid, z[row], surface), bottom = true_z_m(grid, z[row + 1], surface);
       if (!(bottom > top)) continue;
-      rows.row(n_rows++) << y[column], y[column + 1], top, bottom, 0.5 * (top + bottom) - surface,
-          resistivity[grid.index(iz, iy)];
+      table.append_row({y[column], y[column + 1], top, bottom, 0.5 * (top + bottom) - surface,
+                        resistivity[grid.index(iz, iy)]});
     }
   }
-  write_table_csv(path, {"y_left_m", "y_right_m", "z_top_m", "z_bottom_m", "depth_m", "resistivity_ohm_m"},
-                  rows.topRows(n_rows));
+  write_table(path, table);
 }
 
 namespace {

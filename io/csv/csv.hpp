@@ -43,11 +43,6 @@ struct NamedSection {
 /// positions or depths).
 [[nodiscard]] std::vector<NamedSection> read_sections_csv(const std::string& path);
 
-/// A table of numbers, one column of `values` per name, in the shortest text that reads back the same; NaN is
-/// an empty field. shapes: values (n_rows, columns.size()). errors: FileError; ShapeError.
-void write_table_csv(const std::string& path, const std::vector<std::string>& columns,
-                     const core::ConstMatrixRef& values);
-
 /// Writes one row per cell in true position, draped on the surface over the middle of its column or cut by
 /// it: `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the
 /// surface). Cells above the surface have no row. errors: FileError; InvalidArgument unless the model is a

@@ -12,7 +12,10 @@ std::string unquoted(std::string_view field) {
   field = text::trimmed(field);
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
     field = field.substr(1, field.size() - 2);
-  return std::string(field);
+  std::string text(field);
+  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1))
+    text.erase(at, 1);
+  return text;
 }
 
 /// Fields of a line; commas inside double quotes do not separate.
@@ -54,7 +57,11 @@ Rows read_rows(const std::string& path, const char* component) {
 }
 
 std::string quoted_if_needed(const std::string& text) {
-  return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\"";
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string quoted = text;
+  for (std::size_t at = quoted.find('"'); at != std::string::npos; at = quoted.find('"', at + 2))
+    quoted.insert(at, 1, '"');
+  return "\"" + quoted + "\"";
 }
 
 }  // namespace lodestone::io::csv

@@ -18,7 +18,7 @@ struct Rows {
 /// FormatError with file:line, `component` as its source, on a row with another number of fields.
 [[nodiscard]] Rows read_rows(const std::string& path, const char* component);
 
-/// Returns a field, in quotes where it holds a comma or a quote.
+/// Returns a field, in quotes where it holds a comma or a quote; quotes within it are doubled.
 [[nodiscard]] std::string quoted_if_needed(const std::string& text);
 
 }  // namespace lodestone::io::csv

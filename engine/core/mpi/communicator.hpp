@@ -10,6 +10,7 @@
 
 namespace lodestone::core {
 
+/// Rank and size of `comm`; those of MPI_COMM_SELF, 0 and 1, are known before MPI is started too.
 [[nodiscard]] int rank_of(MPI_Comm comm);
 [[nodiscard]] int size_of(MPI_Comm comm);
 

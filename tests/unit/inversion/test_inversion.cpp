@@ -2,7 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/store.hpp"
-#include "inversion/inversion.hpp"
+#include "inversion/cost.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 
@@ -161,4 +161,17 @@ TEST_CASE("inversion: problems whose parts do not fit are refused", "[inversion]
   problem = layers();
   problem.forward.results.design = {};
   CHECK_THAT(tests::error_of<core::InvalidArgument>(make), tests::HasId("no_map"));
+}
+
+TEST_CASE("inversion: the cost of a map without a rule of its own is timed and told", "[inversion]") {
+  Inversion run(MPI_COMM_SELF, layers(), inversion::GaussNewtonOptions{.stop = {.max_iterations = 7}});
+  const std::string cost = inversion::cost_in_words(run);
+  const core::DataSet& data = run.problem().data;
+  for (const std::string& part :
+       {fmt::format("= {}", n_layers), fmt::format("{} of {}", data.n_used(), data.size()),
+        std::string("7 iterations")})
+    CHECK_THAT(cost, Catch::Contains(part));
+  CHECK(cost.find("samples") == std::string::npos);
+  run.assess({.ensemble = inversion::EnsembleOptions{.n_samples = 30}});
+  CHECK_THAT(inversion::cost_in_words(run), Catch::Contains("30 samples"));
 }
