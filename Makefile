@@ -25,7 +25,7 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 	cmake --build --preset $(PRESET) --target mt_invert
 	scripts/demo.sh
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|physics|scaling|inversion|engine|runs|peers, default all)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|physics|scaling|inversion|engine|latent|runs|peers, default all)
 	python3 benchmarks/run.py $(BENCH)
 
 results: bench ## measure accuracy and speed, rewrite the tables of docs/results (after `make peers`)

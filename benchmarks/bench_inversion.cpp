@@ -32,8 +32,7 @@ int main(int argc, char** argv) {
     const auto forward =
         core::affine(Eigen::MatrixXd::Random(n_data, grid.n_cells()), Eigen::VectorXd::Random(n_data));
     const inversion::objective::DataMisfit misfit(
-        Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data), std::vector<std::uint8_t>(n_data, 1),
-        std::vector<std::uint8_t>(n_data, 0));
+        core::DataSet({.observed = Eigen::VectorXd::Random(n_data), .sigma = Eigen::VectorXd::Ones(n_data)}));
     const core::Team team(mpi.world());
     const auto linearization = forward->linearize(start);
     const auto totals = bench::best_totals(3, [&] {

@@ -57,8 +57,8 @@ mt::Survey survey_of(const Task& task) {
   std::vector<mt::Station> stations;
   for (const auto& [y_m, ignored] : task.reference)
     stations.push_back({.name = fmt::format("y{:g}", y_m), .y_m = y_m});
-  const std::vector<mt::Quantity> te{mt::Quantity::zxy_re, mt::Quantity::zxy_im},
-      tm{mt::Quantity::zyx_re, mt::Quantity::zyx_im};
+  const std::vector<mt::Datum> te{mt::Datum::zxy_re, mt::Datum::zxy_im},
+      tm{mt::Datum::zyx_re, mt::Datum::zyx_im};
   return mt::full_survey(std::move(stations), {1.0 / task.period_s}, task.mode == "TE" ? te : tm);
 }
 

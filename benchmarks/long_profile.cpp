@@ -41,9 +41,9 @@ mt::Survey long_survey() {
   std::vector<double> frequencies;
   for (int i = 0; i < n_frequencies; ++i)
     frequencies.push_back(320.0 * std::pow(0.0046 / 320.0, i / (n_frequencies - 1.0)));
-  return mt::full_survey(std::move(stations), std::move(frequencies),
-                         {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy, mt::Quantity::log10_rho_yx,
-                          mt::Quantity::phase_yx});
+  return mt::full_survey(
+      std::move(stations), std::move(frequencies),
+      {mt::Datum::log10_rho_xy, mt::Datum::phase_xy, mt::Datum::log10_rho_yx, mt::Datum::phase_yx});
 }
 
 }  // namespace lodestone::bench

@@ -10,9 +10,9 @@ namespace lodestone::bench {
 
 inline constexpr int n_stations = 36;
 
-/// A smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
+/// Returns a smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
 [[nodiscard]] physics::mesh::Model long_section();
-/// log10 ρₐ and phase of both modes: 2880 data.
+/// Returns log10 ρₐ and phase of both modes: 2880 data.
 [[nodiscard]] physics::mt::Survey long_survey();
 
 }  // namespace lodestone::bench

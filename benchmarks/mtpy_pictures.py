@@ -236,7 +236,7 @@ def arguments_of():
     parser.add_argument("--run", type=pathlib.Path, help="folder that mt_invert invert has written from the same files")
     arguments = parser.parse_args()
     if arguments.edi and arguments.azimuth is None:
-        parser.error("--azimuth: expected the azimuth of the profile of these files (profile.azimuth_deg of their configuration), got none")
+        parser.error("--azimuth: expected the azimuth of the profile of these files (profile.azimuth_deg of their configuration), but the option is missing")
     if arguments.run and not (arguments.run / "result.h5").is_file():
         parser.error(f"--run: expected a folder with result.h5, as mt_invert invert writes it, got {arguments.run}")
     return arguments

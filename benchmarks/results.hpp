@@ -40,8 +40,8 @@ class Results {
   std::vector<Result> results_;
 };
 
-/// Smallest CPU time of `repeats` calls in seconds: equals wall time for one thread on an idle machine, and
-/// is not stretched by other programs.
+/// Returns the smallest CPU time of `repeats` calls in seconds: equals wall time for one thread on an idle
+/// machine, and is not stretched by other programs.
 [[nodiscard]] double best_cpu_seconds(int repeats, const std::function<void()>& work);
 
 /// The regions that the work times (core::Timeline), each with its shortest wall time of `repeats` calls.

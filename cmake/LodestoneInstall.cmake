@@ -48,7 +48,7 @@ install(FILES "${PROJECT_BINARY_DIR}/lodestoneConfig.cmake" "${PROJECT_BINARY_DI
 if(LODESTONE_ENGINE_ONLY)
   return()
 endif()
-# For those who do not use CMake: core to inversion, which need no file formats.
+# For those who do not use CMake: all layers that need no file formats, from core to inversion_mt.
 file(RELATIVE_PATH LODESTONE_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")  # Debian's libdir is two deep
 list(JOIN PETSC_LDFLAGS " " LODESTONE_PC_PETSC)
 list(JOIN MPI_CXX_LIBRARIES " " LODESTONE_PC_MPI)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: the magnetotelluric response of a layered earth, in a few lines.
-// Equation:        apparent resistivity |Z|²/(ω μ0), phase arg Z, with Z from Wait's recursion
-// Sample run:      02_layered_earth
+//
+// Equation: apparent resistivity |Z|²/(ω μ0), phase arg Z, with Z from Wait's recursion
+//
+// Sample run: 02_layered_earth
+//
+// Builds on: 01_two_layers
 #include "physics/mt/d1/layered.hpp"
 #include "physics/mt/units.hpp"
 

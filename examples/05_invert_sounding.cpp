@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a magnetotelluric sounding with noise is inverted for a smooth layered earth; maps
-// compose, Gauss–Newton does the rest. Equation:        min ½‖(d − F(m))/σ‖² + ½λ‖R (m − m_ref)‖², m = log10
-// resistivity; λ is the largest that fits the data to rms 1 (Occam) Sample run:      05_invert_sounding
+// compose, Gauss–Newton does the rest.
+//
+// Equation: min ½‖(d − F(m))/σ‖² + ½λ‖R (m − m_ref)‖², m = log10 resistivity; λ is the largest that fits the
+// data to rms 1 (Occam)
+//
+// Sample run: 05_invert_sounding
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/random.hpp"
@@ -36,10 +40,10 @@ Eigen::VectorXd measured(const mt::Survey& survey) {
 }
 
 inversion::objective::DataMisfit misfit_of(const Eigen::VectorXd& data) {
-  const auto n = static_cast<std::size_t>(data.size());
-  std::vector<std::uint8_t> is_phase(n, 0);
-  std::fill(is_phase.begin() + static_cast<std::ptrdiff_t>(n / 2), is_phase.end(), std::uint8_t{1});
-  return {data, Eigen::VectorXd::Constant(data.size(), sigma), std::vector<std::uint8_t>(n, 1), is_phase};
+  Eigen::VectorXd turn = Eigen::VectorXd::Zero(data.size());  // phases are the second half
+  turn.tail(data.size() / 2).setConstant(mt::rule_of(mt::Datum::phase_xy).turn);
+  return inversion::objective::DataMisfit(core::DataSet(
+      {.observed = data, .sigma = Eigen::VectorXd::Constant(data.size(), sigma), .turn = std::move(turn)}));
 }
 
 }  // namespace
@@ -50,7 +54,7 @@ int main(int argc, char** argv) {
   core::log::set_silent(mpi.rank() != 0);
 
   const mt::Survey survey =
-      mt::full_survey({{"site"}}, frequencies_hz(), {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
+      mt::full_survey({{"site"}}, frequencies_hz(), {mt::Datum::log10_rho_xy, mt::Datum::phase_xy});
   const mesh::TensorGrid column =
       mesh::TensorGrid::section({0.0, 1000.0}, mesh::geometric_edges_m(20.0, 1.18, n_layers));
   std::vector<double> thickness_m;
@@ -64,9 +68,9 @@ int main(int argc, char** argv) {
       .misfit = misfit_of(measured(survey)),
       .regularization = std::make_shared<inversion::objective::Regularization>(
           inversion::prior::roughness_operator(column, roughness), start)};
-  inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.stop = {.max_iterations = 20}});
-  gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
-  const inversion::optimize::InversionSummary summary = gauss_newton.minimize(objective, start);
+  const inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.stop = {.max_iterations = 20}});
+  const inversion::optimize::InversionSummary summary = gauss_newton.minimize(
+      objective, start, {.directives = {std::make_shared<inversion::optimize::IterationTable>()}});
 
   core::log::info("{}\n\n{:>10} {:>12}", summary.brief(), "depth_m", "rho_ohm_m");
   for (int i = 0; i < n_layers; i += 3)

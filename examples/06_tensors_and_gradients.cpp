@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: tensors are recorded and run when asked for; gradients, Jacobians, products with second
-// derivatives and batches are transforms of
-//                  functions.
-// Equation:        f(x) = Σ (xᵢ² + xᵢ xᵢ₊₁): ∂f/∂xᵢ = 2 xᵢ + xᵢ₋₁ + xᵢ₊₁, second derivative tridiagonal (1,
-// 2, 1) Sample run:      06_tensors_and_gradients
+// derivatives and batches are transforms of functions.
+//
+// Equation: f(x) = Σ (xᵢ² + xᵢ xᵢ₊₁): ∂f/∂xᵢ = 2 xᵢ + xᵢ₋₁ + xᵢ₊₁, second derivative tridiagonal (1, 2, 1)
+//
+// Sample run: 06_tensors_and_gradients
 #include "engine/core/log.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a network is trained on noisy points of a curve, judged on points it has not seen, and
-// differentiated like any other function. Equation:        min mean (f(x; w) − y)², f dense layers with tanh,
-// y = e^(−x²/2) sin 3x + noise; Adam, a learning rate that falls along a cosine Sample run:
-// 07_train_regression
+// differentiated like any other function.
+//
+// Equation: min mean (f(x; w) − y)², f dense layers with tanh, y = e^(−x²/2) sin 3x + noise; Adam, a learning
+// rate that falls along a cosine
+//
+// Sample run: 07_train_regression
 #include "engine/core/log.hpp"
 #include "engine/nn/linear.hpp"
 #include "engine/nn/loss.hpp"

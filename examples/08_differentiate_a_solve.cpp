@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a sparse PETSc solve as part of a function of tensors. F(u, m) = 0 is written with ops,
-// PETSc solves it, and gradient, Jacobian and
-//                  curvature use the factorization of the forward solve; no solver is differentiated.
-// Equation:        (K + i diag eᵐ) u = s, diffusion on a grid; data |u|² at the surface; F_uᴴ λ = ū, m̄ =
-// −F_mᴴ λ Sample run:      08_differentiate_a_solve Builds on:       04_derivative_check
+// PETSc solves it, and gradient, Jacobian and curvature use the factorization of the forward solve; no solver
+// is differentiated.
+//
+// Equation: (K + i diag eᵐ) u = s, diffusion on a grid; data |u|² at the surface; F_uᴴ λ = ū, m̄ = −F_mᴴ λ
+//
+// Sample run: 08_differentiate_a_solve
+//
+// Builds on: 04_derivative_check
 #include "engine/core/map_checks.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/ops/ops.hpp"

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a network of your own, trained on a prior of your own, sets the layers below 189 m of a
-// magnetotelluric inversion; the cover stays free. Equation:        min ½‖(d − F(M(v, cover)))/σ‖² + ½λ (‖R
-// (M(v, cover) − m_ref)‖² + w ‖v‖²), M decodes the codes v; the prior says v is standard normal Sample runs:
-// 09_own_network
-//                  09_own_network 7   the network is asked for the layers from number 7 on, has learnt those
-//                  from 6 on, and is refused
-// Builds on:       05_invert_sounding, 07_train_regression
+// magnetotelluric inversion; the cover stays free.
+//
+// Equation: min ½‖(d − F(M(v, cover)))/σ‖² + ½λ (‖R (M(v, cover) − m_ref)‖² + w ‖v‖²), M decodes the codes v;
+// the prior says v is standard normal
+//
+// Sample run: 09_own_network
+//
+// Second run: 09_own_network 7 requests the network for the layers from number 7 on; it was trained on those
+// from 6 on, and is refused.
+//
+// Builds on: 05_invert_sounding, 07_train_regression
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/map_checks.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
@@ -18,7 +23,7 @@
 #include "inversion/optimize/directives.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
 #include "inversion/prior/coded_roughness.hpp"
-#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/network_decoder.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "physics/mt/d1/simulation.hpp"
 
@@ -96,7 +101,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i + 1 < n_layers; ++i)
       thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
     for (int i = 0; i < 30; ++i) frequencies_hz.push_back(std::pow(10.0, 3.0 - 0.2 * i));
-    using enum physics::mt::Quantity;
+    using enum physics::mt::Datum;
     const auto physics = physics::mt::d1::data_map(
         thickness_m, physics::mt::full_survey({{"site"}}, frequencies_hz, {log10_rho_xy, phase_xy}));
     const VectorXd truth =
@@ -107,15 +112,14 @@ int main(int argc, char** argv) {
       data[i] += sigma * core::Philox(7).normal(static_cast<std::uint64_t>(i));
 
     // Inversion, to what noise and the smoothness of the network leave
-    const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
-    inversion::optimize::GaussNewton gauss_newton(mpi.world(),
-                                                  {.stop = {.max_iterations = 15, .target_rms = 1.1}});
-    gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
-    gauss_newton.set_reweigh(roughness.reweigh());
-    const auto summary = gauss_newton.minimize({core::compose(physics, earth),
-                                                {data, VectorXd::Constant(data.size(), sigma), all, none},
-                                                roughness.at(start)},
-                                               start);
+    const inversion::objective::DataMisfit misfit(
+        core::DataSet({.observed = data, .sigma = VectorXd::Constant(data.size(), sigma)}));
+    const inversion::optimize::GaussNewton gauss_newton(mpi.world(),
+                                                        {.stop = {.max_iterations = 15, .target_rms = 1.1}});
+    const auto summary =
+        gauss_newton.minimize({core::compose(physics, earth), misfit, roughness.at(start)}, start,
+                              {.directives = {std::make_shared<inversion::optimize::IterationTable>()},
+                               .reweigh = roughness.reweigh()});
     fmt::print("{}{}\nmean error {:.3f} decades\n", check.report, summary.brief(),
                (earth->value(summary.model) - truth).cwiseAbs().mean());
     return check.passed && summary.reason == inversion::optimize::StopReason::target_reached ? 0 : 1;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a prior trained on columns of sections of your own (results of mt_invert, ModEM models),
-// and a 2-D inversion with it. Equation:        as 09_own_network, F in 2-D with TE and TM; each column of
-// the section between the stations is set by four codes of one network Sample runs:     10_own_sections
-// data/modem_block2_2d/m0.rho
-//                  10_own_sections nothing.rho    a file that is not there
-//                  10_own_sections                no file
-// Builds on:       09_own_network
+// and a 2-D inversion with it.
+//
+// Equation: as 09_own_network, F in 2-D with TE and TM; each column of the section between the stations is
+// set by four codes of one network
+//
+// Sample run: 10_own_sections data/modem_block2_2d/m0.rho
+//
+// Refused runs: 10_own_sections nothing.rho (the file does not exist), 10_own_sections (no file)
+//
+// Builds on: 09_own_network
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/random.hpp"
@@ -81,7 +85,7 @@ core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid& grid, const Vector
   for (int i = 0; i < 8; ++i)
     stations.push_back(
         {fmt::format("s{}", i), line_m.lower + (0.5 + i) * (line_m.upper - line_m.lower) / 8.0});
-  using enum mt::Quantity;
+  using enum mt::Datum;
   const mt::Survey survey =
       mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
   auto simulation = mt::d2::data_map(
@@ -97,8 +101,9 @@ int main(int argc, char** argv) {
   session.start<PetscScope>();
   return session.run([&] {
     if (argc < 2)
-      throw core::InvalidArgument("10_own_sections",
-                                  "expected files of sections to learn from, got none; give model files");
+      throw core::InvalidArgument(
+          "10_own_sections",
+          "expected files of sections to learn from, but the command line names no file; give model files");
     std::vector<mesh::Model> sections;
     for (int i = 1; i < argc; ++i) sections.push_back(io::model::read_model(argv[i]));
     const models::vae::TrainedVae vae = trained(prior_of(sections));
@@ -127,15 +132,16 @@ int main(int argc, char** argv) {
           earth);
     };
 
-    const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
-    inversion::optimize::GaussNewton gauss_newton(
-        mpi.world(), {.stop = {.max_iterations = 10, .target_rms = target_rms}, .smooth_at_target = false});
-    gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
-    gauss_newton.set_reweigh(roughness.reweigh());
-    gauss_newton.set_redesign(inversion::optimize::redesign_until_near(1.5 * target_rms, forward));
+    const inversion::objective::DataMisfit misfit(
+        core::DataSet({.observed = data, .sigma = VectorXd::Constant(data.size(), sigma)}));
+    const inversion::optimize::GaussNewton gauss_newton(
+        mpi.world(), {.stop = {.max_iterations = 10, .target_rms = target_rms},
+                      .lambda = inversion::optimize::Occam{.smooth_at_target = false}});
     const auto summary = gauss_newton.minimize(
-        {forward(start), {data, VectorXd::Constant(data.size(), sigma), all, none}, roughness.at(start)},
-        start);
+        {forward(start), misfit, roughness.at(start)}, start,
+        {.directives = {std::make_shared<inversion::optimize::IterationTable>()},
+         .redesign = inversion::optimize::redesign_until_near(1.5 * target_rms, forward),
+         .reweigh = roughness.reweigh()});
 
     double sum = 0.0, count = 0.0;
     const VectorXd error = earth->value(summary.model) - true_model;

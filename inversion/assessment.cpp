@@ -156,6 +156,7 @@ Ensemble saved_samples(const core::Store& store, const End& end,
       source->attribute("", "max_iterations") == std::to_string(options.max_iterations))
     return ensemble;
   core::log::warning(
+      core::log::Id("inversion::samples#other_samples"),
       "{}: these samples are of another model, seed or number of steps; new ones take their place",
       store.name());
   return {};
@@ -198,7 +199,8 @@ Ensemble with_stated_rms(Ensemble ensemble, double error_scale) {
 
 std::optional<uncertainty::EnsembleSpread> spread_of(const Ensemble& ensemble, const End& end) {
   if (ensemble.models.cols() < 2) {
-    core::log::warning("{}: too few for percentiles, which are left out", ensemble.brief());
+    core::log::warning(core::log::Id("inversion::assessment#few_samples"),
+                       "{}: too few for percentiles, which are left out", ensemble.brief());
     return std::nullopt;
   }
   Eigen::MatrixXd cells(end.of.to_cells(end.unknowns).size(), ensemble.models.cols());
@@ -233,6 +235,7 @@ UncertaintyResult find_uncertainty(MPI_Comm comm, const EndedRun& run, const Ass
     const std::optional<End> end = end_of(run, options);
     if (!end) {
       core::log::warning(
+          core::log::Id("inversion::assessment#no_step"),
           "[uncertainty] is left out: the run took no step, so there is no λ to weigh the prior with; lower "
           "inversion.target_rms");
       return {};
@@ -249,7 +252,8 @@ UncertaintyResult find_uncertainty(MPI_Comm comm, const EndedRun& run, const Ass
     if (options.posterior) found.posterior = posterior_at(comm, *end, options.investigation);
     if (found.posterior || found.ensemble) return {std::move(found), {}};
   } catch (const core::SolverError& error) {  // on every rank together; the model is good without
-    core::log::warning("[uncertainty] is left out: {}", error.what());
+    core::log::warning(core::log::Id("inversion::assessment#failed"), "[uncertainty] is left out: {}",
+                       error.what());
   }
   return {};
 }

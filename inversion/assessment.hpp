@@ -46,8 +46,8 @@ struct UncertaintyResult {
                                                  const AssessmentOptions& options,
                                                  const core::StorePtr& samples, const StopRule& stop);
 
-/// Finds how a final model stands to the learned prior: codes, the nearest model of the prior, the deviation
-/// from it, and the coverage of every subdomain, with the share of the data where there is a posterior. Logs
+/// Finds how a final model stands to the learned prior: codes, nearest model, deviation from it, and the
+/// coverage of every subdomain. Where there is a posterior, coverage includes the share of the data. Logs
 /// a line per region, at level debug one per subdomain. Needs a first stage with codes. shape: model
 /// (n_cells).
 [[nodiscard]] prior::PriorFindings find_prior(const EndedRun& run, const Eigen::VectorXd& model,

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace lodestone::inversion {
 namespace {
 
@@ -15,19 +17,26 @@ Ending judge(const optimize::InversionSummary& summary, double rms, double targe
              const std::string& remedy) {
   using enum core::ExitCode;
   using optimize::StopReason;
+  const auto ended = [&](core::ExitCode code, const char* place, std::string text) {
+    return Ending{code, std::move(text), core::Place(place), summary.reason, summary.message, rms, target};
+  };
   if (summary.reason == StopReason::failed)
-    return {solver, fmt::format("the inversion stopped: {}", summary.message)};
+    return ended(solver, "inversion::judge#failed",
+                 fmt::format("the inversion stopped: {}", summary.message));
   if (summary.reason != StopReason::target_reached)
-    return {not_converged, fmt::format("not converged: rms {:.4f} is above the target {:g} ({}); the results "
-                                       "are those of the last iteration",
-                                       rms, target, summary.message)};
+    return ended(not_converged, "inversion::judge#above_target",
+                 fmt::format("not converged: rms {:.4f} is above the target {:g} ({}); the results "
+                             "are those of the last iteration",
+                             rms, target, summary.message));
   if (rms > allowed_excess * target)
-    return {not_converged, fmt::format("not converged: the target {:g} was reached on the iterations' "
-                                       "meshes, but at the final accuracy the rms {:.4f} is "
-                                       "above it; {}",
-                                       target, rms, remedy)};
-  return {ok, fmt::format("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target,
-                          summary.history.back().iteration, summary.message)};
+    return ended(not_converged, "inversion::judge#final_above_target",
+                 fmt::format("not converged: the target {:g} was reached on the iterations' "
+                             "meshes, but at the final accuracy the rms {:.4f} is "
+                             "above it; {}",
+                             target, rms, remedy));
+  return ended(ok, "inversion::judge#target_reached",
+               fmt::format("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target,
+                           summary.history.back().iteration, summary.message));
 }
 
 }  // namespace lodestone::inversion

@@ -10,15 +10,22 @@
 
 namespace lodestone::inversion {
 
-/// The end of a run: the exit code of the contract (docs/command-line.md) and the text of the last line.
+/// The end of a run: why it ended and how well it fits, the exit code of the contract (docs/command-line.md),
+/// the text of the last line and its id, which tests and JSON logs compare.
 struct Ending {
   core::ExitCode code = core::ExitCode::ok;
   std::string text{};
+  core::Place place{};  ///< a view of a literal, "inversion::judge#target_reached"
+  optimize::StopReason reason = optimize::StopReason::failed;  ///< end of the last stage
+  std::string message{};                                       ///< one sentence, with the cause of a failure
+  double rms = 0.0;  ///< at the final accuracy; in an `Outcome` of the used data alone, as they are
+  double target_rms = 1.0;
 };
 
 /// Judges a run. `rms`: at the final accuracy, of what the iterations compared with `target`; a target that
 /// they reached may be missed there by 1 %, else `remedy` states what to set. The code is `solver` when the
-/// inversion failed. The summary holds at least the start model.
+/// inversion failed. The ending holds the reason and message of the summary, which has at least the start
+/// model, and both numbers.
 [[nodiscard]] Ending judge(const optimize::InversionSummary& summary, double rms, double target,
                            const std::string& remedy);
 

@@ -8,6 +8,7 @@
 #include "inversion/regularizer.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace lodestone::inversion {
@@ -53,30 +54,45 @@ void log_rms(const Problem& problem, const Eigen::VectorXd& on_iterations, const
     core::log::info(
         "these rms count residuals beyond {:g} errors by Huber's norm; squared as all others they give "
         "{:.4f}, the figure in the files",
-        problem.huber_threshold, out.rms);
+        problem.huber_threshold, out.ending.rms);
   if (difference > largest_difference)
     core::log::warning(
+        core::log::Id("inversion::Inversion#meshes_differ"),
         "the responses of the iterations' meshes differ too much for these errors (at most by 0.2 is the "
         "aim); {}",
         problem.forward.remedy);
+}
+
+/// Puts what the maps of the results return in its rows of all data, NaN in the others; the further unknowns
+/// stay below.
+Eigen::VectorXd in_result_rows(const Problem& problem, const Eigen::VectorXd& values) {
+  const std::vector<Eigen::Index>& rows = problem.forward.result_rows;
+  if (rows.empty()) return values;
+  const Eigen::Index n_further = values.size() - std::ssize(rows), n = problem.data.size();
+  Eigen::VectorXd all = Eigen::VectorXd::Constant(n + n_further, std::numeric_limits<double>::quiet_NaN());
+  all(rows) = values.head(std::ssize(rows));
+  all.tail(n_further) = values.tail(n_further);
+  return all;
 }
 
 /// Returns predictions of all data at the final accuracy, and below them the further unknowns.
 Eigen::VectorXd final_responses(const Problem& problem, const Outcome& out) {
   const core::ScopedTimer timer("run/final responses");
   const DataMaps& maps = problem.forward.results;
-  core::MapPtr map = maps.design(out.model);
-  Eigen::VectorXd x = out.model;
+  core::MapPtr map = maps.design(out.model.values);
+  Eigen::VectorXd x = out.model.values;
   if (scale_between(problem) == physics::mesh::Scale::log10) x = Eigen::pow(10.0, x.array());
-  if (out.further.size() == 0) return map->value(x);
+  if (out.further.size() == 0) return in_result_rows(problem, map->value(x));
   map = maps.with_further(std::move(map));
   Eigen::VectorXd all(x.size() + out.further.size());
   all << x, out.further;
-  return map->value(all);
+  return in_result_rows(problem, map->value(all));
 }
 
 Outcome stopped_outcome(Outcome out, std::string message) {
-  out.ending = {core::ExitCode::interrupted, std::move(message)};
+  out.ending.code = core::ExitCode::interrupted;
+  out.ending.text = std::move(message);
+  out.ending.place = core::Place("inversion::Inversion#stopped");
   return out;
 }
 
@@ -121,18 +137,21 @@ void Inversion::assess(AssessmentOptions options, core::StorePtr samples) {
   samples_ = std::move(samples);
 }
 
-void Inversion::add_directives(optimize::Optimizer& optimizer, const Stage& stage) const {
+std::vector<Inversion::DirectivePtr> Inversion::directives(const Stage& stage) const {
+  std::vector<DirectivePtr> result;
   for (const DirectiveMaker& make : makers_) {
-    if (auto directive = make(stage)) optimizer.add(std::move(directive));
+    if (auto directive = make(stage)) result.push_back(std::move(directive));
   }
-  if (!checkpoint_) return;
-  optimizer.add(std::make_shared<optimize::CheckpointDirective>([&](const optimize::InversionState& state) {
-    core::on_rank_zero(comm_, [&] {
-      checkpoint_->save([&](core::ArraySink& sink) {
-        write_checkpoint(sink, inputs_, {state, stage.features});
-      });
-    });
-  }));
+  if (!checkpoint_) return result;
+  result.push_back(
+      std::make_shared<optimize::CheckpointDirective>([&](const optimize::InversionState& state) {
+        core::on_rank_zero(comm_, [&] {
+          checkpoint_->save([&](core::ArraySink& sink) {
+            write_checkpoint(sink, inputs_, {state, stage.features});
+          });
+        });
+      }));
+  return result;
 }
 
 optimize::InversionSummary Inversion::minimize_stage(const Stage& stage) {
@@ -145,12 +164,12 @@ optimize::InversionSummary Inversion::minimize_stage(const Stage& stage) {
 
   // Steps until the data are fitted
   const auto optimizer = optimizer_of(comm_, stage, method_);
-  add_directives(*optimizer, stage);
-  optimizer->set_redesign(stage.redesign(target_rms(method_)));
-  optimizer->set_reweigh(regularizer.reweigh());
-  optimizer->set_stop([this] { return stopped(); });
-  if (!saved_) return optimizer->minimize(objective, stage.start);
-  return optimizer->resume(objective, std::exchange(saved_, std::nullopt)->state);
+  optimize::Hooks hooks{.directives = directives(stage),
+                        .redesign = stage.redesign(target_rms(method_)),
+                        .reweigh = regularizer.reweigh(),
+                        .stop = [this] { return stopped(); }};
+  if (!saved_) return optimizer->minimize(objective, stage.start, std::move(hooks));
+  return optimizer->resume(objective, std::exchange(saved_, std::nullopt)->state, std::move(hooks));
 }
 
 void Inversion::find_responses(const EndedRun& run, Outcome& out) const {
@@ -165,22 +184,23 @@ void Inversion::find_responses(const EndedRun& run, Outcome& out) const {
     out.predicted = all.head(problem_->data.size());
     rms_to_target = misfit_of_results(*problem_).rms(all);
   }
-  out.rms = objective::DataMisfit(problem_->data).rms(out.predicted);
+  out.ending.rms = objective::DataMisfit(problem_->data).rms(out.predicted);
   log_rms(*problem_, on_iterations, out);
   optimize::InversionSummary summary = run.summary;
   if (!summary.history.empty()) summary.history.back().iteration += run.last.history().n_iterations_before();
-  out.ending = judge(summary, rms_to_target, out.target_rms, problem_->forward.remedy);
+  const double rms = out.ending.rms;  // of the used data alone
+  out.ending = judge(summary, rms_to_target, out.ending.target_rms, problem_->forward.remedy);
+  out.ending.rms = rms;
 }
 
 Outcome Inversion::minimize() {
   Outcome out{.about = problem_->about,
-              .earth = problem_->earth,
-              .property = problem_->property,
+              .model = {problem_->earth, problem_->property, {}},
               .start = first_.start_model,
               .data = problem_->data,
-              .target_rms = target_rms(method_),
               .sites = problem_->sites,
-              .frame = problem_->frame};
+              .frame = problem_->frame,
+              .ending = {.target_rms = target_rms(method_)}};
   out.about.provenance = provenance_;
 
   // 1. The first stage, unless the checkpoint is of the second
@@ -190,16 +210,16 @@ Outcome Inversion::minimize() {
   // 2. Where no draw of the prior fits the data, its cells move on their own, as little as they must
   std::optional<Stage> polish;
   if (needs_polish(*problem_, summary)) {
-    polish.emplace(polish_stage(first_, std::move(summary), out.target_rms));
+    polish.emplace(polish_stage(first_, std::move(summary), out.ending.target_rms));
     summary = minimize_stage(*polish);
   }
   const EndedRun run{first_, polish ? *polish : first_, summary};
-  out.reason = summary.reason;
-  out.message = summary.message;
+  out.ending.reason = summary.reason;
+  out.ending.message = summary.message;
   out.history = run.last.history().with(summary.history);
   if (inversion::was_stopped(summary)) return stopped_outcome(std::move(out), summary.message);
   require_model(summary);
-  out.model = run.last.unknowns.to_cells(summary.model);
+  out.model.values = run.last.unknowns.to_cells(summary.model);
   out.further = run.last.unknowns.further_of(summary.model);
 
   // 3. How well the data determine the model, and how it stands to the prior
@@ -209,16 +229,18 @@ Outcome Inversion::minimize() {
     if (found.stopped)
       return stopped_outcome(std::move(out),
                              fmt::format("stopped from outside ({})", core::word(*found.stopped)));
-    out.uncertainty = std::move(found.found);
+    out.findings.uncertainty = std::move(found.found);
   }
-  if (out.uncertainty)
-    core::log::info("uncertainty: {}", uncertainty::in_words(*out.uncertainty, problem_->earth.grid));
-  if (first_.codes) out.prior = find_prior(run, out.model, out.uncertainty, out.target_rms);
+  if (out.findings.uncertainty)
+    core::log::info("uncertainty: {}",
+                    uncertainty::in_words(*out.findings.uncertainty, problem_->earth.grid));
+  if (first_.codes)
+    out.findings.prior = find_prior(run, out.model.values, out.findings.uncertainty, out.ending.target_rms);
 
   // 4. Responses at the final accuracy, also of data that were not used
   find_responses(run, out);
-  if (problem_->forward.tables && out.reason != optimize::StopReason::failed)
-    out.tables = problem_->forward.tables(out.model, out.further);
+  if (problem_->forward.tables && out.ending.reason != optimize::StopReason::failed)
+    out.tables = problem_->forward.tables(out.model.values, out.further);
   out.about.provenance.finished_utc = core::utc_now();
   return out;
 }

@@ -15,8 +15,10 @@
 namespace lodestone::inversion {
 
 // The types that programs name, without their rooms.
+using optimize::Cooling;
 using optimize::DescentOptions;
 using optimize::GaussNewtonOptions;
+using optimize::Occam;
 using uncertainty::EnsembleOptions;
 
 /// A whole inversion: its stages (cells; codes, then polish; pairs), the responses at the final accuracy,
@@ -58,7 +60,7 @@ class Inversion {
  private:
   [[nodiscard]] RunInputs inputs() const;
   [[nodiscard]] optimize::InversionSummary minimize_stage(const Stage& stage);
-  void add_directives(optimize::Optimizer& optimizer, const Stage& stage) const;
+  [[nodiscard]] std::vector<DirectivePtr> directives(const Stage& stage) const;
   void find_responses(const EndedRun& run, Outcome& out) const;
   [[nodiscard]] std::optional<optimize::StopReason> stopped() const { return stop_ ? stop_() : std::nullopt; }
 

@@ -34,32 +34,31 @@ struct NamedTable {
   bool own_file = false;  ///< written as name.csv as well
 };
 
+/// Results that go beyond the final model; each is absent unless it was asked for.
+struct Findings {
+  std::optional<prior::PriorFindings> prior{};
+  std::optional<uncertainty::Uncertainty> uncertainty{};
+};
+
 /// Everything that a finished inversion found, for any physics; files, pictures and reports are made of it.
 struct Outcome {
   About about{};
-  physics::mesh::Earth earth{physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0})};
-  physics::mesh::Property property{};
-  Eigen::VectorXd start{}, model{};  ///< (n_cells), in the scale of the property
-  Eigen::VectorXd further{};         ///< further unknowns; (0) without
+  physics::mesh::Model model{{physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0})}, {}, {}};
+  Eigen::VectorXd start{};    ///< (n_cells), in the scale of the property
+  Eigen::VectorXd further{};  ///< further unknowns; (0) without
   core::DataSet data{};
   Eigen::VectorXd predicted{};  ///< all data at the final accuracy; NaN where not computed; (0): stopped
-  double rms = 0.0;             ///< root mean square of the used data at the final accuracy
-  double target_rms = 1.0;
   core::Table sites{};  ///< "name" and coordinates "x_m", "y_m" in the frame, and what the physics adds
   physics::mesh::Frame frame{};  ///< place of the coordinates on the map
-  std::vector<optimize::StagedRecord> history{};
-  optimize::StopReason reason = optimize::StopReason::failed;  ///< end of the last stage
-  std::string message{};                                       ///< one sentence, with the cause of a failure
-  std::optional<prior::PriorFindings> prior{};
-  std::optional<uncertainty::Uncertainty> uncertainty{};
-  std::vector<NamedTable> tables{};
   Ending ending{};
+  std::vector<optimize::StagedRecord> history{};
+  Findings findings{};
+  std::vector<NamedTable> tables{};
 
   [[nodiscard]] bool was_stopped() const { return ending.code == core::ExitCode::interrupted; }
-  /// Returns the final model, or other values on its cells.
-  [[nodiscard]] physics::mesh::Model section() const { return section(model); }
+  /// Returns other values on the cells of the model.
   [[nodiscard]] physics::mesh::Model section(Eigen::VectorXd values) const {
-    return {earth, property, std::move(values)};
+    return {model.earth, model.property, std::move(values)};
   }
   /// Returns a table by its name; null without it.
   [[nodiscard]] const NamedTable* table(const std::string& name) const;
@@ -70,7 +69,7 @@ void check(const Outcome& outcome);
 
 /// Writes an outcome as arrays, in the layout of docs/result-file.md. errors: those of `check`.
 void write(core::ArraySink& sink, const Outcome& outcome);
-/// Reads an outcome; its ending is not stored. errors: FormatError.
+/// Reads an outcome; the exit code and the last line are not stored. errors: FormatError.
 [[nodiscard]] Outcome read_outcome(const core::ArraySource& source);
 
 /// Returns (observed − predicted)/σ, wrapped where a datum has a turn; NaN where a datum is not used or not

@@ -10,7 +10,6 @@
 namespace lodestone::inversion {
 namespace {
 
-constexpr const char* component = "inversion::Problem";
 using physics::mesh::Scale;
 
 void check_size(const char* what, Eigen::Index n, Eigen::Index n_cells) {
@@ -45,6 +44,24 @@ std::vector<Eigen::Index> used_rows(const core::DataSet& data) {
   return rows;
 }
 
+/// Checks that the maps of the results return every used datum.
+void check_result_rows(const std::vector<Eigen::Index>& rows, const core::DataSet& data) {
+  if (rows.empty()) return;
+  std::vector<bool> is_returned(static_cast<std::size_t>(data.size()), false);
+  for (const Eigen::Index row : rows) {
+    if (row < 0 || row >= data.size())
+      throw core::ShapeError("inversion::Problem#row_outside",
+                             "expected rows of the results in 0 … {}, got {}", data.size() - 1, row);
+    is_returned[static_cast<std::size_t>(row)] = true;
+  }
+  for (Eigen::Index row = 0; row < data.size(); ++row) {
+    if (data.is_used(row) && !is_returned[static_cast<std::size_t>(row)])
+      throw core::InvalidArgument("inversion::Problem#no_prediction",
+                                  "the maps of the results do not return the used datum {}; mask it",
+                                  data.describe(row));
+  }
+}
+
 }  // namespace
 
 Forward fixed(core::MapPtr map, Scale takes) {
@@ -72,20 +89,24 @@ void Problem::check() const {
         "by inversion::fixed");
   if (further.n > 0 && !(forward.iterations.with_further && forward.results.with_further))
     throw core::InvalidArgument("inversion::Problem#no_further",
-                                "expected maps that take the {} further unknowns, got none", further.n);
+                                "expected maps that take the {} further unknowns, but with_further is empty",
+                                further.n);
+  check_result_rows(forward.result_rows, data);
   if (free_cells.empty())
-    throw core::InvalidArgument("inversion::Problem#no_cell", "expected at least one free cell, got none");
+    throw core::InvalidArgument("inversion::Problem#no_cell",
+                                "expected at least one free cell, but free_cells is empty");
   if (data.n_used() == 0)
     throw core::InvalidArgument("inversion::Problem#no_datum",
-                                "expected at least one used datum, got none of {}", data.size());
+                                "expected at least one used datum, but none of the {} is used", data.size());
 }
 
 Scale scale_between(const Problem& problem) {
   const bool logarithm = problem.property.scale == Scale::log10;
   if (!logarithm && problem.forward.takes == Scale::log10)
     throw core::InvalidArgument(
-        component, "expected maps of {} in {}, since the model holds that, got maps of its log10",
-        problem.property.name, problem.property.units);
+        "inversion::Problem#takes_log10",
+        "expected maps of {} in {}, since the model holds that, got maps of its log10", problem.property.name,
+        problem.property.units);
   return logarithm && problem.forward.takes == Scale::linear ? Scale::log10 : Scale::linear;
 }
 

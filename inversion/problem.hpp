@@ -45,7 +45,9 @@ struct ForwardCost {
 /// The forward side of a problem.
 struct Forward {
   DataMaps iterations{};  ///< for the steps
-  DataMaps results{};     ///< at the final accuracy; they return all data, also those that are not used
+  DataMaps results{};     ///< at the final accuracy; they return also data that are not used
+  /// Rows of the data that the maps of the results return; empty: all. The others have no prediction (NaN).
+  std::vector<Eigen::Index> result_rows{};
   /// Scale in which the maps take the cells: `linear` for the quantity itself.
   physics::mesh::Scale takes = physics::mesh::Scale::log10;
   bool used_only = false;  ///< the maps of the iterations return the used data alone

@@ -17,6 +17,7 @@ void warn_if_moved(const Unknowns& unknowns, const char* which, const Eigen::Vec
   const auto n_moved = ((inside - model).array().abs() > 0.05).count();
   if (n_moved > 0)
     core::log::warning(
+        core::log::Id("inversion::Stage#cells_moved"),
         "{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved,
         which);
 }

@@ -7,7 +7,8 @@
 
 namespace lodestone::engine {
 
-/// An index that is a value of a tensor. errors: InvalidArgument, with op and line, outside 0 … extent − 1.
+/// Returns an index that is a value of a tensor. errors: InvalidArgument, with op and line, outside 0 …
+/// extent − 1.
 [[nodiscard]] inline std::int64_t checked_index(std::int64_t index, Dim extent, const KernelCall& call) {
   if (index < 0 || index >= extent)
     throw core::InvalidArgument(call.op.name + "#index_out_of_range",

@@ -15,7 +15,7 @@ namespace lodestone::core {
 ///   value to set.
 void prepare_blas();
 
-/// The name of the kernels that OpenBLAS runs, e.g. "SkylakeX"; "" with another library.
+/// Returns the name of the kernels that OpenBLAS runs, e.g. "SkylakeX"; "" with another library.
 [[nodiscard]] std::string blas_kernels();
 
 }  // namespace lodestone::core

@@ -9,9 +9,9 @@
 namespace lodestone::core {
 
 [[nodiscard]] std::string version();
-/// Facts of the build in a fixed order: version, commit (of the last build; "-dirty" with changes, "unknown"
-/// outside a checkout), compiler, build type, flags, and each third-party library with its version ("absent"
-/// for optional ones that were not found).
+/// Returns facts of the build in a fixed order: version, commit, compiler, build type, flags, and each
+/// third-party library with its version. The commit is that of the last build, "-dirty" with changes and
+/// "unknown" outside a checkout. Optional libraries that were not found are "absent".
 [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& build_info();
 
 }  // namespace lodestone::core

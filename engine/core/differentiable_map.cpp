@@ -109,14 +109,6 @@ JacobianRows Linearization::local_jacobian() const {
   return checked("local_jacobian", do_local_jacobian(), size_out(), size_in());
 }
 
-JacobianRows Linearization::local_jacobian_through(const Linearization& inner) const {
-  if (inner.size_out() != size_in())
-    throw ShapeError("core::Linearization#wrong_inner_map",
-                     "local_jacobian_through: expected an inner map of {} outputs, got one of {}", size_in(),
-                     inner.size_out());
-  return checked("local_jacobian_through", do_local_jacobian_through(inner), size_out(), inner.size_in());
-}
-
 std::optional<SparseRows> Linearization::sparse_jacobian() const {
   auto jacobian = do_sparse_jacobian();
   if (!jacobian) return jacobian;
@@ -134,23 +126,17 @@ std::optional<SparseRows> Linearization::sparse_jacobian() const {
   return jacobian;
 }
 
-JacobianRows Linearization::local_rows(const SparseRows& left) const { return checked_rows(left, nullptr); }
-
-JacobianRows Linearization::local_rows(const SparseRows& left, const Linearization& inner) const {
-  return checked_rows(left, &inner);
-}
-
-JacobianRows Linearization::checked_rows(const SparseRows& left, const Linearization* inner) const {
-  if (left.cols() != size_out())
+JacobianRows Linearization::checked_rows(const SparseRows* left, const Linearization* inner) const {
+  if (left != nullptr && left->cols() != size_out())
     throw ShapeError(
         "core::Linearization#wrong_left",
         "local_rows: expected a matrix of {} columns on the left, got {}; was it made for other data?",
-        size_out(), left.cols());
+        size_out(), left->cols());
   if (inner != nullptr && inner->size_out() != size_in())
     throw ShapeError("core::Linearization#wrong_inner_map",
                      "local_rows: expected an inner map of {} outputs, got one of {}", size_in(),
                      inner->size_out());
-  return checked("local_rows", do_local_rows(left, inner), left.rows(),
+  return checked("local_rows", do_local_rows(left, inner), left == nullptr ? size_out() : left->rows(),
                  inner == nullptr ? size_in() : inner->size_in());
 }
 
@@ -167,16 +153,12 @@ Eigen::MatrixXd Linearization::do_row_product(Eigen::MatrixXd rows) const {
 
 JacobianRows Linearization::do_local_jacobian() const { return every_row(jacobian()); }
 
-JacobianRows Linearization::do_local_jacobian_through(const Linearization& inner) const {
-  JacobianRows block = local_jacobian();
-  block.values = inner.row_product(std::move(block.values));
-  return block;
-}
-
-JacobianRows Linearization::do_local_rows(const SparseRows& left, const Linearization* inner) const {
-  const auto sparse = sparse_jacobian();
-  JacobianRows block =
-      every_row(sparse ? Eigen::MatrixXd(left * *sparse) : Eigen::MatrixXd(left * jacobian()));
+JacobianRows Linearization::do_local_rows(const SparseRows* left, const Linearization* inner) const {
+  const auto product = [&] {
+    const auto sparse = sparse_jacobian();
+    return sparse ? Eigen::MatrixXd(*left * *sparse) : Eigen::MatrixXd(*left * jacobian());
+  };
+  JacobianRows block = left == nullptr ? local_jacobian() : every_row(product());
   if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
   return block;
 }

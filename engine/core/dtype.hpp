@@ -21,7 +21,7 @@ inline constexpr int n_dtypes = 13;
 }
 [[nodiscard]] constexpr bool is_float(DType dtype) { return is_real_float(dtype) || is_complex(dtype); }
 [[nodiscard]] constexpr bool is_integer(DType dtype) { return dtype >= DType::i8 && dtype <= DType::u64; }
-/// f32 of c64, f64 of c128, itself otherwise; and the other way round.
+/// Returns f32 of c64, f64 of c128, itself otherwise; and the other way round.
 [[nodiscard]] constexpr DType real_of(DType dtype) {
   return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
 }

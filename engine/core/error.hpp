@@ -74,7 +74,12 @@ class Error : public std::runtime_error {
 struct Worded {
   std::string text;
   std::string place = {};  ///< component and id of that error
+
+  [[nodiscard]] bool empty() const { return text.empty(); }
 };
+
+/// Returns text and place of an error, for handing it on.
+[[nodiscard]] inline Worded worded(const Error& error) { return {error.what(), error.place()}; }
 
 /// One error class: `throw ShapeError("mt::d2::Simulation#wrong_size", "expected {} resistivities, got {}",
 /// n, m);` prints the component without its id.

@@ -7,7 +7,7 @@
 
 namespace lodestone::core {
 
-/// The text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+/// Returns the text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
 }  // namespace lodestone::core

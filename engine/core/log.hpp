@@ -49,7 +49,7 @@ void print_out(std::string_view text);
 
 /// Writes one message. `place`: its component and id, if it has any.
 void write(Level level, std::string_view message, const Place& place = {});
-/// Number of messages of this level since the start (used by summaries and tests).
+/// Returns the number of messages of this level since the start (used by summaries and tests).
 [[nodiscard]] int count(Level level);
 
 template <class... Args>

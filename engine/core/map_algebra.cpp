@@ -147,18 +147,9 @@ class ComposedLinearization final : public Linearization {
       return block;
     }
     const bool alone = diagonal(*inner_) != nullptr || of_inner_ == Ranks::each_alone;
-    if (alone) return outer_->local_jacobian_through(*inner_);
+    if (alone) return outer_->local_rows(*inner_);
     if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left);
     return every_row(do_jacobian());
-  }
-  /// A sparse outer map leaves blocks of rows to the inner one, each of which goes through the third map.
-  JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
-    if (of_inner_ == Ranks::together && diagonal(*outer_) == nullptr) {
-      if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left, inner);
-    }
-    JacobianRows block = local_jacobian();
-    block.values = inner.row_product(std::move(block.values));
-    return block;
   }
   std::optional<SparseRows> do_sparse_jacobian() const override {
     const auto outer = outer_->sparse_jacobian();
@@ -169,15 +160,23 @@ class ComposedLinearization final : public Linearization {
   }
   /// A sparse outer map is taken together with what stands on its left, so that ranks keep their rows of the
   /// inner map.
-  JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const override {
+  JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
+    if (left == nullptr) return rows_through(*inner);
     if (const auto outer = outer_->sparse_jacobian()) {
-      const SparseRows both = left * *outer;
+      const SparseRows both = *left * *outer;
       return inner == nullptr ? inner_->local_rows(both) : inner_->local_rows(both, *inner);
     }
     if (of_inner_ == Ranks::together) return Linearization::do_local_rows(left, inner);
-    JacobianRows block = outer_->local_rows(left, *inner_);
+    JacobianRows block = outer_->local_rows(*left, *inner_);
     if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
     return block;
+  }
+  /// A sparse outer map leaves blocks of rows to the inner one, each of which goes through the third map.
+  [[nodiscard]] JacobianRows rows_through(const Linearization& inner) const {
+    if (of_inner_ == Ranks::together && diagonal(*outer_) == nullptr) {
+      if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left, inner);
+    }
+    return Linearization::do_local_rows(nullptr, &inner);
   }
 
   static const PointwiseLinearization* diagonal(const Linearization& part) {
@@ -262,9 +261,10 @@ class StackedLinearization final : public Linearization {
   JacobianRows do_local_jacobian() const override {
     return rows_below_each_other(size_in(), [](const Linearization& part) { return part.local_jacobian(); });
   }
-  JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
-    return rows_below_each_other(
-        inner.size_in(), [&](const Linearization& part) { return part.local_jacobian_through(inner); });
+  JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
+    if (left != nullptr) return Linearization::do_local_rows(left, inner);
+    return rows_below_each_other(inner->size_in(),
+                                 [&](const Linearization& part) { return part.local_rows(*inner); });
   }
   template <class Block>
   JacobianRows rows_below_each_other(Eigen::Index cols, Block block_of) const {
@@ -300,7 +300,8 @@ class StackedLinearization final : public Linearization {
 class StackedMap final : public DifferentiableMap {
  public:
   explicit StackedMap(std::vector<MapPtr> maps) : maps_(std::move(maps)) {
-    if (maps_.empty()) throw InvalidArgument("core::stack#no_map", "expected at least one map, got none");
+    if (maps_.empty())
+      throw InvalidArgument("core::stack#no_map", "expected at least one map, but the list is empty");
     for (const MapPtr& map : maps_) {
       require_map("core::stack", map);
       if (map->size_in() != size_in()) {
@@ -368,8 +369,9 @@ class RestrictedLinearization final : public Linearization {
       chosen.emplace_back(static_cast<int>((*free_)[i]), static_cast<int>(i), 1.0);
     return SparseRows(*whole * assembled(whole_->size_in(), size_in(), chosen));
   }
-  JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const override {
-    JacobianRows block = whole_->local_rows(left);
+  JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
+    if (left == nullptr) return Linearization::do_local_rows(nullptr, inner);
+    JacobianRows block = whole_->local_rows(*left);
     block.values = block.values(Eigen::all, *free_).eval();
     if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
     return block;

@@ -124,7 +124,7 @@ double chain_gap(const Linearization& at_x, const Eigen::MatrixXd& v, const Eige
                  const Eigen::MatrixXd& jv, const Eigen::MatrixXd& jtw) {
   const auto directions =
       affine(v, Eigen::VectorXd::Zero(v.rows()))->linearize(Eigen::VectorXd::Zero(v.cols()));
-  const JacobianRows through = at_x.local_jacobian_through(*directions);
+  const JacobianRows through = at_x.local_rows(*directions);
   return std::max(relative_difference(at_x.row_product(w.transpose()).transpose(), jtw),
                   relative_difference(through.values, jv(through.rows, Eigen::all)));
 }

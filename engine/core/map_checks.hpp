@@ -27,11 +27,12 @@ struct MapCheckResult {
   std::string report;  ///< a table for people
 };
 
-/// Taylor test: ‖F(x+hv) − F(x) − h J v‖ falls with order ≥ 1.9 in h, for random v. collective as the map.
+/// Runs the Taylor test: ‖F(x+hv) − F(x) − h J v‖ falls with order ≥ 1.9 in h, for random v. collective as
+/// the map.
 [[nodiscard]] MapCheckResult check_derivative(const DifferentiableMap& map, const ConstVectorRef& x,
                                               const MapCheckOptions& options = {});
-/// Dot-product test: |wᵀ(J v) − vᵀ(Jᵀ w)| relative to the terms' size; also compares `jacobian()` with both,
-/// this rank's rows with it, and what the chain rule takes of them. collective as the map.
+/// Runs the dot-product test: |wᵀ(J v) − vᵀ(Jᵀ w)| relative to the terms' size; also compares `jacobian()`
+/// with both, this rank's rows with it, and what the chain rule takes of them. collective as the map.
 [[nodiscard]] MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef& x,
                                            const MapCheckOptions& options = {});
 

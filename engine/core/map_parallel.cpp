@@ -85,18 +85,19 @@ class ParallelLinearization final : public Linearization {
   }
   /// The ranks hold the rows of the only part whose ranks work together; each computes its rows of the serial
   /// parts itself. Rows of several such parts need not lie on one rank: then the whole Jacobian is used.
-  JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const override {
-    if (std::ranges::count(ranks_, Ranks::together) > 1) return Linearization::do_local_rows(left, inner);
+  JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
+    if (left == nullptr || std::ranges::count(ranks_, Ranks::together) > 1)
+      return Linearization::do_local_rows(left, inner);
     std::vector<JacobianRows> blocks;
     for_each_part([&](const Linearization& part, Eigen::Index, Eigen::Index out) {
-      blocks.push_back(part.local_rows(left.middleCols(out, part.size_out())));
+      blocks.push_back(part.local_rows(left->middleCols(out, part.size_out())));
     });
     const auto shared = std::ranges::find(ranks_, Ranks::together) - ranks_.begin();
     const std::size_t leading = shared < std::ssize(ranks_) ? static_cast<std::size_t>(shared) : 0;
     JacobianRows all{blocks[leading].rows, Eigen::MatrixXd(std::ssize(blocks[leading].rows), size_in())};
     Eigen::Index first_in = 0;
     for (const JacobianRows& block : blocks) {
-      std::vector<Eigen::Index> at(static_cast<std::size_t>(left.rows()), 0);
+      std::vector<Eigen::Index> at(static_cast<std::size_t>(left->rows()), 0);
       for (std::size_t i = 0; i < block.rows.size(); ++i)
         at[static_cast<std::size_t>(block.rows[i])] = static_cast<Eigen::Index>(i);
       for (std::size_t i = 0; i < all.rows.size(); ++i)
@@ -115,7 +116,8 @@ class ParallelLinearization final : public Linearization {
 class ParallelMap final : public DifferentiableMap {
  public:
   explicit ParallelMap(std::vector<MapPtr> maps) : maps_(std::move(maps)) {
-    if (maps_.empty()) throw InvalidArgument("core::parallel#no_map", "expected at least one map, got none");
+    if (maps_.empty())
+      throw InvalidArgument("core::parallel#no_map", "expected at least one map, but the list is empty");
     for (const MapPtr& map : maps_) {
       require_map("core::parallel", map);
       size_in_ += map->size_in();

@@ -12,7 +12,7 @@ namespace lodestone::core {
 [[nodiscard]] int threads();
 /// From the next `parallel_for` on. errors: InvalidArgument outside 1 … 1024.
 void set_threads(int n);
-/// Which thread this is: 1 … threads() − 1 for those of the pool, 0 for any other.
+/// Returns the number of this thread: 1 … threads() − 1 for those of the pool, 0 for any other.
 [[nodiscard]] int thread_index();
 
 /// Calls work(0), …, work(n − 1), each once, and returns when all are done. Indices are handed out in their

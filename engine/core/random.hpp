@@ -37,10 +37,10 @@ namespace lodestone::core {
 class Philox {
  public:
   explicit Philox(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
-  /// Uniform in (0, 1): an odd multiple of 2^-53, so that neither end is ever returned.
+  /// Returns a number uniform in (0, 1): an odd multiple of 2^-53, so that neither end is ever returned.
   [[nodiscard]] double uniform(std::uint64_t index) const;
-  /// Standard normal (Box–Muller on the block that `uniform` of this index uses: take one of the two per
-  /// index).
+  /// Returns a standard normal number (Box–Muller on the block that `uniform` of this index uses: take one of
+  /// the two per index).
   [[nodiscard]] double normal(std::uint64_t index) const;
 
  private:

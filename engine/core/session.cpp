@@ -38,7 +38,7 @@ int Session::run(const std::function<int()>& body) {
     return fail(static_cast<int>(ExitCode::file), error.what(), "core::Session#file_system");
   } catch (const std::bad_alloc&) {
     return fail(static_cast<int>(ExitCode::unexpected),
-                "[memory] the program asked for more memory than there is; use a smaller mesh, fewer data or "
+                "[memory] the program needs more memory than there is; use a smaller mesh, fewer data or "
                 "more ranks on more machines",
                 "memory#exhausted");
   } catch (const std::exception& error) {

@@ -39,11 +39,11 @@ class MemoryArrays final : public ArraySink, public ArraySource {
 class Store {
  public:
   virtual ~Store() = default;
-  /// The name of the place for messages, a file for example.
+  /// Returns the name of the place for messages, a file for example.
   [[nodiscard]] virtual std::string name() const = 0;
   /// True when something has been saved and not been removed.
   [[nodiscard]] virtual bool exists() const = 0;
-  /// Replaces what is stored by the arrays that `write` hands to the sink, as a whole: after an exception, or
+  /// Replaces what is stored by the arrays that `write` hands to the sink, as a whole. After an exception, or
   /// the end of the process on the way, the place keeps what it had. errors: those of `write`; FileError.
   virtual void save(const std::function<void(ArraySink&)>& write) = 0;
   /// Returns what was saved last; a later `save` does not change it. errors: FileError when nothing is

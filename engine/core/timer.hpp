@@ -25,11 +25,12 @@ class Timeline {
  public:
   static Timeline& global();
 
-  /// Keep every event, not only totals, so that `write_chrome_trace` can show them.
+  /// Keeps every event, not only totals, so that `write_chrome_trace` can show them.
   void record_events(bool on);
   void add_work(std::string_view region, double flops, double bytes);
   [[nodiscard]] std::map<std::string, TimerTotal, std::less<>> totals() const;
-  /// One line per region: calls, seconds, share of wall time, GFLOP/s and GB/s (of one thread) where counted.
+  /// Returns one line per region: calls, seconds, share of wall time, GFLOP/s and GB/s (of one thread) where
+  /// counted.
   [[nodiscard]] std::string table() const;
   /// Writes the recorded events as Chrome trace JSON (chrome://tracing, Perfetto); `pid` is the rank,
   /// `tid` the thread.
@@ -53,7 +54,7 @@ class Timeline {
   bool record_ = false;
 };
 
-/// Times the enclosing scope: `const ScopedTimer timer("mt2d/factorise");`
+/// Times the enclosing scope: `const ScopedTimer timer("mt2d/factorize");`
 class ScopedTimer {
  public:
   explicit ScopedTimer(std::string_view region) : region_(region), begin_(std::chrono::steady_clock::now()) {}

@@ -50,7 +50,8 @@ Dataset::Dataset(const NamedTensors& tensors) {
   auto contents = std::make_shared<Contents>();
   contents->location = "memory";
   if (tensors.empty())
-    throw core::InvalidArgument("engine::Dataset#no_tensors", "expected tensors, got none");
+    throw core::InvalidArgument("engine::Dataset#no_tensors",
+                                "expected at least one tensor, but the list is empty");
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.is_valid())
       throw core::InvalidArgument("engine::Dataset#empty_tensor",
@@ -96,7 +97,8 @@ Dataset::Dataset(std::shared_ptr<const core::ArraySource> source, const std::vec
     contents->add<core::FormatError>({name, item, read, tensor}, n_items);
   }
   if (contents->columns.empty())
-    throw core::FormatError("engine::Dataset#no_arrays", "{}: expected arrays, got none", contents->location);
+    throw core::FormatError("engine::Dataset#no_arrays", "{}: expected arrays, but the file holds no array",
+                            contents->location);
   contents_ = std::move(contents);
 }
 

@@ -34,23 +34,23 @@ class Dataset {
   /// Returns the file, for messages.
   [[nodiscard]] const std::string& location() const;
 
-  /// The items of these numbers, in this order. shapes: [items, …]. errors: InvalidArgument for a number
-  /// outside 0 … size() − 1; those of the source.
+  /// Returns the items of these numbers, in this order. shapes: [items, …]. errors: InvalidArgument for a
+  /// number outside 0 … size() − 1; those of the source.
   [[nodiscard]] NamedTensors items(std::span<const std::int64_t> numbers,
                                    Device device = default_device()) const;
   /// Items first … last − 1. errors: as `items`.
   [[nodiscard]] NamedTensors items(std::int64_t first, std::int64_t last,
                                    Device device = default_device()) const;
 
-  /// Part of it: items first … last − 1, counted from 0 in the new one. errors: InvalidArgument for a range
-  /// outside.
+  /// Returns a part of it: items first … last − 1, counted from 0 in the new one. errors: InvalidArgument for
+  /// a range outside.
   [[nodiscard]] Dataset range(std::int64_t first, std::int64_t last) const;
-  /// All of it, read once.
+  /// Returns all of it, read once.
   [[nodiscard]] Dataset in_memory() const;
 
   struct Parts;
-  /// Two parts without an item in common, each in the order stored: this fraction of the items (rounded),
-  /// drawn by the seed, is for validation. errors: InvalidArgument for a fraction outside 0 … 1.
+  /// Returns two parts without an item in common, each in the order stored: this fraction of the items
+  /// (rounded), drawn by the seed, is for validation. errors: InvalidArgument for a fraction outside 0 … 1.
   [[nodiscard]] Parts split(double validation_fraction, std::uint64_t seed) const;
 
  private:

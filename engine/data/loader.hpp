@@ -29,13 +29,13 @@ struct LoaderOptions {
   Device device = default_device();
 };
 
-/// The key that a loader with this seed gives this item in this epoch. shapes: u64[3].
+/// Returns the key that a loader with this seed gives this item in this epoch. shapes: u64[3].
 [[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item,
                               Device device = default_device());
 
-/// Gives a dataset batch by batch, epoch after epoch. What comes depends on dataset, options, epoch and
-/// number of the batch only, not on threads or on what came before: the cursor, which is its state, is all
-/// that is needed to go on. Copies share the cursor.
+/// Gives a dataset batch by batch, epoch after epoch. What comes depends only on dataset, options, epoch and
+/// number of the batch, not on threads or on what came before. So the cursor, which is its state, is all that
+/// is needed to go on. Copies share the cursor.
 class Loader : public Stateful {
  public:
   /// Begins at the first batch. errors: InvalidArgument for impossible sizes, or no batch in an epoch.

@@ -52,7 +52,8 @@ Moments moments(const Dataset& dataset, const std::string& name, const Axes& axe
                                 dataset.location(), name, item.text());
   }
   if (dataset.size() == 0)
-    throw core::InvalidArgument("transforms::moments#no_items", "{}: expected items, got none",
+    throw core::InvalidArgument("transforms::moments#no_items",
+                                "{}: expected at least one item, but the data set is empty",
                                 dataset.location());
   Axes over =
       shifted(counted_axes("transforms::moments", axes, item.shape.rank(), std::source_location::current()));

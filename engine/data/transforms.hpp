@@ -25,11 +25,11 @@ struct Moments {
 [[nodiscard]] Tensor log10(const Located& x);
 [[nodiscard]] Tensor clip(const Located& x, double low, double high);
 
-/// x + deviation · standard normal numbers.
+/// Returns x + deviation · standard normal numbers.
 [[nodiscard]] Tensor noise(const Located& x, const Tensor& keys, double deviation);
-/// Reversed along an axis, with this probability.
+/// Returns x, reversed along an axis, with this probability.
 [[nodiscard]] Tensor random_flip(const Located& x, const Tensor& keys, int axis, double probability = 0.5);
-/// Moved along an axis by −most … most, equally likely; `fill` moves in.
+/// Returns x, moved along an axis by −most … most, equally likely; `fill` moves in.
 [[nodiscard]] Tensor random_shift(const Located& x, const Tensor& keys, int axis, Dim most,
                                   double fill = 0.0);
 

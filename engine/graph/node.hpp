@@ -78,7 +78,7 @@ class Node final : public Counted {
   static void operator delete(void* block) noexcept;
 };
 
-/// A number no node has been visited with in this thread.
+/// Returns a number no node has been visited with in this thread.
 [[nodiscard]] std::uint64_t next_visit();
 /// Returns "(file.cpp:12)", for the end of a message.
 [[nodiscard]] std::string at_line(const std::source_location& where);

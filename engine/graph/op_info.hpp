@@ -105,8 +105,8 @@ struct OpInfo {
   /// For ops that may be collective over ranks: whether they run when recorded, on the calling thread, in
   /// program order, never twice, never left out.
   bool (*runs_when_recorded)(const Attrs* attrs) = nullptr;
-  /// For ops that other ops can say (see `composite`): what is recorded instead where no backend has a kernel
-  /// that accepts the inputs.
+  /// For ops that other ops can express (see `composite`): what is recorded instead where no backend has a
+  /// kernel that accepts the inputs.
   std::function<Tensor(const RuleArgs&)> decompose;
   bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does
 

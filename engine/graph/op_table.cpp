@@ -16,8 +16,8 @@ OpInfo& OpTable::add(OpInfo row) {
     throw core::InvalidArgument("engine::OpTable#op_exists", "expected a new op, \"{}\" is in the table",
                                 row.name);
   if (!row.infer)
-    throw core::InvalidArgument("engine::OpTable#no_shape_rule", "expected a shape rule of \"{}\", got none",
-                                row.name);
+    throw core::InvalidArgument("engine::OpTable#no_shape_rule",
+                                "expected a shape rule of \"{}\", but its row leaves it empty", row.name);
   if (!row.derivative.exists() && row.derivative.why_none.empty())
     throw core::InvalidArgument("engine::OpTable#no_derivative",
                                 "expected a derivative of \"{}\" or why there is none", row.name);

@@ -26,7 +26,7 @@ class OpTable {
   std::map<std::string, OpInfo*, std::less<>> by_name_;
 };
 
-/// A row of the global table; keep the reference, rows do not move.
+/// Returns a row of the global table; keep the reference, rows do not move.
 [[nodiscard]] inline OpInfo& op_named(std::string_view name) { return OpTable::global().at(name); }
 
 }  // namespace lodestone::engine

@@ -56,7 +56,7 @@ class Shape : public IntList {
   Shape(const IntList& list)
       : IntList(list) {}  // NOLINT(google-explicit-constructor): the same thing by another name
   [[nodiscard]] int rank() const { return size_; }
-  /// Number of elements.
+  /// Returns the number of elements.
   [[nodiscard]] std::int64_t count() const {
     std::int64_t product = 1;
     for (const Dim dim : *this) product *= dim;

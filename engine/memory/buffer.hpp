@@ -14,7 +14,7 @@ class Buffer final : public Counted {
   Buffer(Device device, std::size_t bytes)
       : arena_(Arena::of(device)), bytes_(bytes), data_(arena_.allocate(bytes)) {}
   ~Buffer() { arena_.free(data_, bytes_); }
-  /// The bytes, for kernels and for `Tensor::data`, which waits for the device first.
+  /// Returns the bytes, for kernels and for `Tensor::data`, which waits for the device first.
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

@@ -37,9 +37,9 @@ class InitialValues {
  public:
   explicit InitialValues(std::uint64_t seed, DType dtype = DType::f32, Device device = default_device())
       : seed_(seed), dtype_(dtype), device_(device) {}
-  /// The next parameter.
+  /// Returns the next parameter.
   [[nodiscard]] Tensor draw(const Shape& shape, const Initializer& initializer, const Fan& fan = {});
-  /// A stream that no parameter uses.
+  /// Returns a stream that no parameter uses.
   [[nodiscard]] std::uint64_t next_stream() { return n_streams_++; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] DType dtype() const { return dtype_; }

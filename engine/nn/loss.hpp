@@ -10,29 +10,30 @@ namespace lodestone::engine {
 /// The treatment of the terms of a loss: one per element, or one per item where classes are summed over.
 enum class Reduction : std::uint8_t { mean, sum, none };
 
-/// |p − t|², also of complex numbers.
+/// Returns |p − t|², also of complex numbers.
 [[nodiscard]] Tensor mean_squared_error(const Located& predicted, const Tensor& target,
                                         Reduction reduction = Reduction::mean);
-/// |p − t|.
+/// Returns |p − t|.
 [[nodiscard]] Tensor mean_absolute_error(const Located& predicted, const Tensor& target,
                                          Reduction reduction = Reduction::mean);
 struct HuberOptions {
   double threshold = 1.0;  ///< up to which a deviation counts squared
   Reduction reduction = Reduction::mean;
 };
-/// d² / 2 up to the threshold τ, τ (|d| − τ / 2) beyond. source: Huber 1964, doi:10.1214/aoms/1177703732
+/// Returns d² / 2 up to the threshold τ, τ (|d| − τ / 2) beyond. source: Huber 1964,
+/// doi:10.1214/aoms/1177703732
 [[nodiscard]] Tensor huber_loss(const Located& predicted, const Tensor& target,
                                 const HuberOptions& options = {});
-/// −Σ t log softmax(logits) over the classes, the last axis. shapes: logits [batch…, classes]; target: the
-/// numbers of the classes, integers [batch…], or their probabilities [batch…, classes]. Numbers outside 0 …
-/// classes − 1 contribute nothing.
+/// Returns −Σ t log softmax(logits) over the classes, the last axis. shapes: logits [batch…, classes];
+/// target: the numbers of the classes, integers [batch…], or their probabilities [batch…, classes]. Numbers
+/// outside 0 … classes − 1 contribute nothing.
 [[nodiscard]] Tensor cross_entropy(const Located& logits, const Tensor& target,
                                    Reduction reduction = Reduction::mean);
-/// −t log p − (1 − t) log(1 − p), p = sigmoid(logits), without overflow; t in 0 … 1.
+/// Returns −t log p − (1 − t) log(1 − p), p = sigmoid(logits), without overflow; t in 0 … 1.
 [[nodiscard]] Tensor binary_cross_entropy(const Located& logits, const Tensor& target,
                                           Reduction reduction = Reduction::mean);
-/// Divergence of independent normal distributions from the standard one: (μ² + σ² − 1 − log σ²) / 2. source:
-/// Kingma & Welling 2013, arXiv:1312.6114, app. B
+/// Returns the divergence of independent normal distributions from the standard one: (μ² + σ² − 1 − log σ²)
+/// / 2. source: Kingma & Welling 2013, arXiv:1312.6114, app. B
 [[nodiscard]] Tensor normal_divergence(const Located& mean, const Tensor& log_variance,
                                        Reduction reduction = Reduction::mean);
 /// ... and from other normal distributions: (log σ₂² − log σ₁² + (σ₁² + (μ₁ − μ₂)²) / σ₂² − 1) / 2.

@@ -25,7 +25,7 @@ class Stateful {
   [[nodiscard]] Variables cells() const;
   /// Returns the variables that are parameters, in the same order.
   [[nodiscard]] Variables parameters() const;
-  /// All that must be saved to continue from here.
+  /// Returns all that must be saved to continue from here.
   [[nodiscard]] NamedTensors state() const;
   /// Takes all variables over, or none. errors: InvalidArgument that lists names missing and unexpected, and
   /// shapes and dtypes that differ.

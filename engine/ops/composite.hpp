@@ -6,9 +6,9 @@
 
 namespace lodestone::engine {
 
-/// A row for an op that other ops can say: recorded as one node where a backend has a kernel for it, as its
-/// decomposition everywhere else. Derivative and batching follow from the decomposition; a row may replace
-/// them by faster ones.
+/// Returns a row for an op that other ops can express. It is recorded as one node where a backend has a
+/// kernel for it, as its decomposition everywhere else. Derivative and batching follow from the
+/// decomposition; a row may replace them by faster ones.
 [[nodiscard]] OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dtypes,
                                std::function<Tensor(const RuleArgs&)> decompose);
 

@@ -13,11 +13,11 @@ enum class Direction : std::uint8_t { forward, reverse };
 [[nodiscard]] Tensor cumulative_product(const Located& x, int axis, Direction direction = Direction::forward);
 [[nodiscard]] Tensor cumulative_max(const Located& x, int axis, Direction direction = Direction::forward);
 [[nodiscard]] Tensor cumulative_min(const Located& x, int axis, Direction direction = Direction::forward);
-/// ln Σ e^x, without overflow.
+/// Returns ln Σ e^x, without overflow.
 [[nodiscard]] Tensor cumulative_logsumexp(const Located& x, int axis,
                                           Direction direction = Direction::forward);
-/// y_k = a_k y_{k−1} + b_k, y before the first element 0: first-order recurrences, and what the derivatives
-/// of the others are made of.
+/// Returns y_k = a_k y_{k−1} + b_k, y before the first element 0: first-order recurrences, and what the
+/// derivatives of the others are made of.
 [[nodiscard]] Tensor linear_recurrence(const Located& a, const Located& b, int axis,
                                        Direction direction = Direction::forward);
 

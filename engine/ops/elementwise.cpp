@@ -199,6 +199,10 @@ void register_binary(OpTable& table) {
   without_ties(elementwise("minimum", "the smaller of a and b", 2, reals,
                            by_partials("da where a < b, else db; half each at a tie", {smaller_a, larger_a}),
                            {}));
+}
+
+/// Registers the binary ops without a derivative.
+void register_logic(OpTable& table) {
   const char* truth = "its result is true or false";
   for (const auto& [name, formula] : {std::pair{"less", "a < b"},
                                       {"less_equal", "a <= b"},
@@ -339,6 +343,7 @@ void register_elementwise(OpTable& table) {
   register_unary(table);
   register_complex(table);
   register_binary(table);
+  register_logic(table);
   register_select(table);
   register_cast(table);
 }

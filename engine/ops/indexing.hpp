@@ -15,23 +15,25 @@ namespace lodestone::engine {
 /// Along an axis, element indices[…] of each line of x. shapes: x and indices equal but for the axis → that
 /// of indices.
 [[nodiscard]] Tensor take_along_axis(const Located& x, const Located& indices, int axis);
-/// x, with slice i… of `updates` added at indices[i…] of the axis; equal indices add up, in their order.
-/// shapes: those of `take` backwards.
+/// Returns x, with slice i… of `updates` added at indices[i…] of the axis; equal indices add up, in their
+/// order. shapes: those of `take` backwards.
 [[nodiscard]] Tensor scatter_add(const Located& x, const Located& indices, const Located& updates,
                                  int axis = 0);
 
-/// Index (i64) of the largest element along an axis, the first of equals, a NaN before all others; no axis:
-/// of all, row-major.
+/// Returns the index (i64) of the largest element along an axis, the first of equals, a NaN before all
+/// others; no axis: of all, row-major.
 [[nodiscard]] Tensor argmax(const Located& x, std::optional<int> axis = {});
 [[nodiscard]] Tensor argmin(const Located& x, std::optional<int> axis = {});
 
-/// 0, 1, … n − 1.
+/// Returns the numbers 0, 1, … n − 1.
 [[nodiscard]] Tensor iota(Dim n, DType dtype = DType::i64, Device device = default_device(),
                           std::source_location where = std::source_location::current());
-/// n numbers at equal distances, both ends included. errors: InvalidArgument for n < 2 and for integers.
+/// Returns n numbers at equal distances, both ends included. errors: InvalidArgument for n < 2 and for
+/// integers.
 [[nodiscard]] Tensor linspace(double first, double last, Dim n, DType dtype = DType::f32,
                               Device device = default_device());
-/// 1 where the last, new axis equals the index, else 0 (all 0 for an index outside). shapes: [i…] → [i…, n].
+/// Returns 1 where the last, new axis equals the index, else 0 (all 0 for an index outside). shapes: [i…] →
+/// [i…, n].
 [[nodiscard]] Tensor one_hot(const Located& indices, Dim n, DType dtype = DType::f32);
 
 }  // namespace lodestone::engine

@@ -16,14 +16,14 @@ namespace lodestone::engine {
 
 enum class Triangle : std::uint8_t { lower, upper };
 enum class Form : std::uint8_t { plain, transposed, adjoint };
-/// X with op(A) X = B; only the triangle of A is read. shapes: a [batch…, n, n], b [batch…, n, k], or
+/// Returns X with op(A) X = B; only the triangle of A is read. shapes: a [batch…, n, n], b [batch…, n, k], or
 /// [batch…, n] with one axis less than a.
 [[nodiscard]] Tensor triangular_solve(const Located& a, const Located& b, Triangle triangle = Triangle::lower,
                                       Form form = Form::plain);
-/// X with A X = B for a Hermitian positive definite A, of which the lower triangle is read. shapes: as in
-/// `triangular_solve`.
+/// Returns X with A X = B for a Hermitian positive definite A, of which the lower triangle is read. shapes:
+/// as in `triangular_solve`.
 [[nodiscard]] Tensor solve_spd(const Located& a, const Located& b);
-/// ln det A of a Hermitian positive definite A. shapes: [batch…, n, n] → [batch…], real.
+/// Returns ln det A of a Hermitian positive definite A. shapes: [batch…, n, n] → [batch…], real.
 [[nodiscard]] Tensor log_determinant_spd(const Located& a);
 
 // Of the last two axes [n, m], of any dtype.

@@ -491,8 +491,8 @@ Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntL
 Tensor concatenate(std::span<const Tensor> parts, int axis, std::source_location where) {
   static const OpInfo& op = op_named("concatenate");
   if (parts.empty())
-    throw core::InvalidArgument("concatenate#no_tensors", "expected at least one tensor, got none {}",
-                                at_line(where));
+    throw core::InvalidArgument("concatenate#no_tensors",
+                                "expected at least one tensor, but the list is empty {}", at_line(where));
   return record(op, parts, make_attrs(AxisAttrs{counted_axis("concatenate", axis, parts[0].rank(), where)}),
                 where);
 }

@@ -87,7 +87,7 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor complex(const Operand& real, const Operand& imag);
 [[nodiscard]] Tensor select(const Located& condition, const Operand& where_true, const Operand& where_false);
 
-/// The nearest number from low to high.
+/// Returns the nearest number from low to high.
 [[nodiscard]] Tensor clip(const Located& x, const Operand& low, const Operand& high);
 [[nodiscard]] Tensor relu(const Located& x);             ///< max(x, 0)
 [[nodiscard]] Tensor softplus(const Located& x);         ///< ln (1 + e^x), without overflow
@@ -106,9 +106,9 @@ enum class Keep : std::uint8_t { no, yes };
 [[nodiscard]] Tensor mean(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor max(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor min(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
-/// ln Σ e^x, without overflow.
+/// Returns ln Σ e^x, without overflow.
 [[nodiscard]] Tensor logsumexp(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
-/// Σ |x - mean|^2 / (n - correction).
+/// Returns Σ |x - mean|^2 / (n - correction).
 [[nodiscard]] Tensor variance(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no,
                               double correction = 0.0);
 [[nodiscard]] Tensor standard_deviation(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no,
@@ -119,8 +119,8 @@ enum class Keep : std::uint8_t { no, yes };
 [[nodiscard]] Tensor softmax(const Located& x, int axis = -1);      ///< e^x / Σ e^x, without overflow
 [[nodiscard]] Tensor log_softmax(const Located& x, int axis = -1);  ///< x - ln Σ e^x, without overflow
 
-/// x in the memory of a device: the only way from one to another. errors: DeviceError when it runs, for one
-/// this build does not have.
+/// Returns x in the memory of a device: the only way from one to another. errors: DeviceError when it runs,
+/// for one this build does not have.
 [[nodiscard]] Tensor copy_to(const Located& x, Device device);
 
 // Movement: views wherever strides can say it.
@@ -143,9 +143,9 @@ enum class Keep : std::uint8_t { no, yes };
                            std::source_location where = std::source_location::current());
 /// Parts of these extents along an axis. errors: ShapeError when they do not add up to its extent.
 [[nodiscard]] Tensors split(const Located& x, const IntList& extents, int axis = 0);
-/// x so many times along each axis, one after another.
+/// Returns x so many times along each axis, one after another.
 [[nodiscard]] Tensor tile(const Located& x, const IntList& times);
-/// Each element so many times in a row.
+/// Returns each element so many times in a row.
 [[nodiscard]] Tensor repeat(const Located& x, Dim times, int axis);
 
 // Products.
@@ -155,13 +155,13 @@ struct DotAxes {
   Axes contract_a, contract_b, batch_a, batch_b;
 };
 [[nodiscard]] Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes);
-/// Matrix product of the last two axes, the others broadcast; vectors as in NumPy.
+/// Returns the matrix product of the last two axes, the others broadcast; vectors as in NumPy.
 [[nodiscard]] Tensor matmul(const Located& a, const Located& b);
 
 // Normalization and activation.
-/// (x - mean) / (variance + epsilon)^(1/2) over the axes, variance with 1 / n.
+/// Returns (x - mean) / (variance + epsilon)^(1/2) over the axes, variance with 1 / n.
 [[nodiscard]] Tensor normalize(const Located& x, const Axes& axes, double epsilon = 1e-5);
-/// x · scale + shift, scale and shift one number per channel. shapes: x […, c], scale and shift [c].
+/// Returns x · scale + shift, scale and shift one number per channel. shapes: x […, c], scale and shift [c].
 [[nodiscard]] Tensor scale_shift(const Located& x, const Located& scale, const Located& shift);
 [[nodiscard]] Tensor swish(const Located& x);  ///< x / (1 + e^(-x))
 
@@ -170,7 +170,7 @@ struct DotAxes {
 struct AdamStepOptions {
   double rate, scale, epsilon;
 };
-/// p − rate m / ((v scale)^(1/2) + epsilon). source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
+/// Returns p − rate m / ((v scale)^(1/2) + epsilon). source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
 [[nodiscard]] Tensor adam_step(const Located& p, const Located& m, const Located& v,
                                const AdamStepOptions& options);
 

@@ -8,26 +8,27 @@ namespace lodestone::engine {
 
 /// Partial derivative of an elementwise op with respect to one input.
 using Partial = Tensor (*)(const RuleArgs&);
-/// dy = Σ pᵢ dxᵢ; the adjoint of it is x̄ᵢ = conj(pᵢ) ȳ.
+/// Returns the derivative dy = Σ pᵢ dxᵢ; the adjoint of it is x̄ᵢ = conj(pᵢ) ȳ.
 [[nodiscard]] Derivative by_partials(std::string formula, std::vector<Partial> partials);
-/// An op that is linear in all its inputs together: its tangent is itself, its adjoint is given.
+/// Returns an op that is linear in all its inputs together: its tangent is itself, its adjoint is given.
 [[nodiscard]] Derivative linear(
     std::string formula,
     std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
-/// An op that is linear in each input by itself, e.g. a product.
+/// Returns an op that is linear in each input by itself, e.g. a product.
 [[nodiscard]] Derivative multilinear(
     std::string formula,
     std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
 [[nodiscard]] Derivative no_derivative(std::string why);
 
-/// Batching of an op that treats every element alike: inputs without the batch are spread over it.
+/// Returns the batching of an op that treats every element alike: inputs without the batch are spread over
+/// it.
 [[nodiscard]] Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched);
 
 /// Zeros where a tangent is no tensor.
 [[nodiscard]] Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal);
-/// The extent of axis 0 of the first batched input.
+/// Returns the extent of axis 0 of the first batched input.
 [[nodiscard]] Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched);
-/// x with the batch as axis 0, repeated where it has none.
+/// Returns x with the batch as axis 0, repeated where it has none.
 [[nodiscard]] Tensor with_batch(const Tensor& x, bool batched, Dim size);
 /// Returns the outputs of a trace with the batch as axis 0 of each, for inputs that have it where `batched`.
 /// shapes: all batches of this size.
@@ -47,15 +48,15 @@ void check_rank(const InferArgs& args, int rank);
 /// Real operations of `n` multiplications with an addition each: 2 n, of complex numbers 8 n.
 [[nodiscard]] double multiply_adds(double n, DType dtype);
 
-/// The shape both shapes broadcast to. errors: ShapeError with the op's name and the line.
+/// Returns the shape both shapes broadcast to. errors: ShapeError with the op's name and the line.
 [[nodiscard]] Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b,
                                      const std::source_location& where);
-/// The axis counted from the first. errors: ShapeError.
+/// Returns the axis counted from the first. errors: ShapeError.
 [[nodiscard]] int counted_axis(std::string_view op, Dim axis, int rank, const std::source_location& where);
 /// Distinct, sorted, counted from the first. errors: ShapeError.
 [[nodiscard]] Axes counted_axes(std::string_view op, const Axes& axes, int rank,
                                 const std::source_location& where);
-/// x with one of its axes in another place; the others keep their order.
+/// Returns x with one of its axes in another place; the others keep their order.
 [[nodiscard]] Tensor move_axis(const Tensor& x, int from, int to);
 /// Each plus one: for an input with a batch axis in front.
 [[nodiscard]] Axes shifted(const Axes& axes, Dim by = 1);

@@ -25,7 +25,8 @@ Tensors scaled(const Tensors& gradients, const Tensor& factor) {
 
 Tensor norm_of(const Tensors& gradients) {
   if (gradients.empty())
-    throw core::InvalidArgument("norm_of#no_gradients", "expected at least one gradient, got none");
+    throw core::InvalidArgument("norm_of#no_gradients",
+                                "expected at least one gradient, but the list is empty");
   Tensor total = sum_of_squares(gradients[0]);
   for (std::size_t i = 1; i < gradients.size(); ++i)
     total = total + cast(sum_of_squares(gradients[i]), total.dtype());
@@ -64,7 +65,7 @@ void GradientMean::add(const Tensors& gradients) {
 Tensors GradientMean::take() {
   if (n_added_ == 0)
     throw core::InvalidArgument("GradientMean#nothing_added",
-                                "expected gradients to be added before they are taken, got none");
+                                "expected gradients to be added before they are taken, but the sum is empty");
   Tensors result = std::exchange(sum_, {});
   if (n_added_ > 1) {
     for (Tensor& each : result) each = each * (1.0 / n_added_);

@@ -6,12 +6,13 @@
 
 namespace lodestone::engine {
 
-/// The length of all gradients as one vector, a scalar of their dtype. errors: InvalidArgument without any.
+/// Returns the length of all gradients as one vector, a scalar of their dtype. errors: InvalidArgument
+/// without any.
 [[nodiscard]] Tensor norm_of(const Tensors& gradients);
-/// All gradients times min(1, largest / norm): none longer than `largest` as one vector. source: Pascanu et
-/// al. 2013, arXiv:1211.5063, section 3.2
+/// Returns all gradients times min(1, largest / norm): none longer than `largest` as one vector. source:
+/// Pascanu et al. 2013, arXiv:1211.5063, section 3.2
 [[nodiscard]] Tensors clipped_by_norm(const Tensors& gradients, double largest);
-/// Every element between −largest and largest. errors: InvalidArgument for complex gradients.
+/// Returns every element between −largest and largest. errors: InvalidArgument for complex gradients.
 [[nodiscard]] Tensors clipped_by_value(const Tensors& gradients, double largest);
 
 /// The mean of the gradients of several batches, which makes of them one step as on a batch of all of them.

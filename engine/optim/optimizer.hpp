@@ -81,7 +81,7 @@ class Adam : public Optimizer {
  protected:
   [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
                                std::int64_t n_steps) const override;
-  /// The step without weight decay, from p.
+  /// Returns the step without weight decay, from p.
   [[nodiscard]] Tensor moved(const Tensor& p, std::size_t i, const Tensor& gradient, double learning_rate,
                              std::int64_t n_steps) const;
   AdamOptions options_;

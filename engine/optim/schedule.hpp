@@ -40,8 +40,8 @@ struct CosineDecay {
   std::int64_t n_steps;  ///< until the lowest rate, which stays
   double lowest = 0.0;
 };
-/// lowest + (rate − lowest) (1 + cos(π n / n_steps)) / 2. source: Loshchilov & Hutter 2017, arXiv:1608.03983,
-/// eq. 5 without restarts
+/// Returns lowest + (rate − lowest) (1 + cos(π n / n_steps)) / 2. source: Loshchilov & Hutter 2017,
+/// arXiv:1608.03983, eq. 5 without restarts
 [[nodiscard]] Schedule cosine_decay(const CosineDecay& options);
 
 /// Rises linearly over `n_steps` steps to what `then` begins with, and goes on with it. source: Goyal et al.

@@ -17,7 +17,8 @@ namespace lodestone::engine {
   return record(op, std::span<const Tensor>(inputs.begin(), inputs.size()), std::move(attrs), where);
 }
 
-/// A tensor without a value, which stands for the argument of a function that a transform takes apart.
+/// Returns a tensor without a value, which stands for the argument of a function that a transform takes
+/// apart.
 [[nodiscard]] Tensor placeholder(const Aval& aval,
                                  std::source_location where = std::source_location::current());
 

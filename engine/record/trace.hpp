@@ -63,7 +63,7 @@ class Trace {
   Trace() = default;
   Trace(const Function& f, Tensors inputs, std::source_location where);
   void collect();
-  /// 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
+  /// Returns 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
   [[nodiscard]] int slot_of(const Tensor& tensor) const;
 
   Tensors inputs_, outputs_;

@@ -9,7 +9,8 @@ namespace lodestone::engine {
 Tensor tuple(const Tensors& elements, std::source_location where) {
   static const OpInfo& op = op_named("tuple");
   if (elements.empty())
-    throw core::InvalidArgument("tuple#no_elements", "expected elements, got none {}", at_line(where));
+    throw core::InvalidArgument("tuple#no_elements",
+                                "expected at least one element, but the list is empty {}", at_line(where));
   return record(op, elements, {}, where);
 }
 

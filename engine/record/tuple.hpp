@@ -34,7 +34,7 @@ struct ElementAttrs {
 [[nodiscard]] std::vector<Aval> avals_of(std::span<const Tensor> tensors);
 /// For ops that run: a tuple that has its values.
 [[nodiscard]] Tensor evaluated_tuple(Tensors elements);
-/// The aval of a tuple on this device.
+/// Returns the aval of a tuple on this device.
 [[nodiscard]] Aval tuple_aval(Device device);
 
 }  // namespace lodestone::engine

@@ -59,7 +59,7 @@ using Variables = std::vector<Variable>;
   return variable.value().item<std::int64_t>();
 }
 
-/// The tensors that the cells hold now.
+/// Returns the tensors that the cells hold now.
 [[nodiscard]] Tensors values_of(std::span<const Variable> variables);
 
 /// While one lives, the variables hold other tensors, which a transform can follow. At its end each of them

@@ -28,13 +28,14 @@ inline constexpr std::string_view checksum_key =
 inline constexpr std::string_view dtype_key =
     "dtype";  ///< "array@dtype": c64 or c128, whose numbers are stored as pairs
 
-/// "object@key", "key" for the root.
+/// Returns "object@key", "key" for the root.
 [[nodiscard]] std::string metadata_key(const std::string& object, std::string_view key);
-/// Eight hexadecimal digits.
+/// Returns eight hexadecimal digits.
 [[nodiscard]] std::string checksum_text(std::uint32_t checksum);
 
-/// The header as it stands in the file, its own checksum put in, filled with blanks so that the data begin at
-/// a multiple of 8. errors: InvalidArgument for a name or text that is no UTF-8, or a header past the limit.
+/// Returns the header as it stands in the file, its own checksum put in, filled with blanks so that the data
+/// begin at a multiple of 8. errors: InvalidArgument for a name or text that is no UTF-8, or a header past
+/// the limit.
 [[nodiscard]] std::string compose(const Header& header, const std::string& path);
 /// Parses a header. errors: FormatError for text that is not a header of `n_data` bytes of data without gap
 /// or overlap.

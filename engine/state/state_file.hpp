@@ -13,7 +13,7 @@ namespace lodestone::engine {
 /// Writes each tensor as an array of its name; beside them the attributes format, format_version and
 /// engine_version. The same tensors give the same bytes. errors: those of the sink.
 void write_state(core::ArraySink& sink, const NamedTensors& state);
-/// All arrays of a source as tensors; also of files that other programs wrote.
+/// Returns all arrays of a source as tensors; also of files that other programs wrote.
 /// errors: FormatError for a file of ours that is no state, or one of a later format; those of the source.
 [[nodiscard]] NamedTensors read_state(const core::ArraySource& source, Device device = default_device());
 

@@ -22,11 +22,13 @@ struct OpCheckResult {
   std::string report;  ///< one line per failure: which check, inputs, attributes, figures
 };
 
-/// Checks one row of the op table, the engine's own or a user's, on random inputs (empty, of one element, odd
-/// sizes, with gaps) of all its dtypes: every kernel against the reference; the shape rule and the counted
-/// bytes against what each kernel reads and writes; the texts of errors for inputs of other numbers, dtypes
-/// and shapes; jvp by Taylor's remainder and vjp by dot products, first and second order, in f64 and c128;
-/// batching against a loop.
+/// Checks one row of the op table, the engine's own or a user's, on random inputs of all its dtypes. Inputs
+/// are empty, of one element, of odd sizes, or have gaps.
+///
+/// Every kernel is compared with the reference. Shape rule and counted bytes are compared with what each
+/// kernel reads and writes. The texts of errors are checked for inputs of other numbers, dtypes and shapes.
+/// Taylor's remainder checks jvp and dot products check vjp, to second order, in f64 and c128; a loop checks
+/// batching.
 [[nodiscard]] OpCheckResult check_op(std::string_view name, const OpCheckOptions& options = {});
 
 }  // namespace lodestone::engine

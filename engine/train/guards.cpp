@@ -40,7 +40,8 @@ Verdict GradientNormGuard::judge(Training&, const Step& step) {
   const std::string length = std::isfinite(norm)
                                  ? fmt::format("{:.4g}, more than {:.4g}", norm, options_.largest)
                                  : fmt::format("{}, not a finite number", norm);
-  core::log::warning("step {} skipped: the gradients' length is {}", step.number, length);
+  core::log::warning(core::log::Id("engine::GradientNormGuard#step_skipped"),
+                     "step {} skipped: the gradients' length is {}", step.number, length);
   if (count_in(n_in_a_row_) > options_.most_in_a_row)
     throw core::SolverError("engine::GradientNormGuard#gradients_too_long",
                             "step {}: {} steps in a row had gradients that are too long or not finite, the "

@@ -57,7 +57,8 @@ class Model {
                  const FitOptions& options) const;
   /// Loss and metrics over the rest of the loader's epoch, in evaluation mode: means over items.
   [[nodiscard]] Figures evaluate(const Loader& data) const;
-  /// The network's output in evaluation mode, evaluated. errors: InvalidArgument for a model of a batch loss.
+  /// Returns the network's output in evaluation mode, evaluated. errors: InvalidArgument for a model of a
+  /// batch loss.
   [[nodiscard]] Tensor predict(const Tensor& input) const;
 
  private:

@@ -15,7 +15,7 @@ struct CallAttrs {
   }
 };
 
-/// The outputs, as a tuple. shapes: inputs as those of the body, captured ones included.
+/// Returns the outputs, as a tuple. shapes: inputs as those of the body, captured ones included.
 [[nodiscard]] Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved,
                           std::source_location where);
 

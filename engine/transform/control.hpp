@@ -7,9 +7,9 @@
 
 namespace lodestone::engine {
 
-/// f(inputs) where the predicate, one boolean, is true, else g(inputs); only that one is run. Under `vmap`
-/// over the predicate both are. shapes: f and g give the same. errors: ShapeError when they do not, or for
-/// another predicate; InvalidArgument when f or g look at values.
+/// Returns f(inputs) where the predicate, one boolean, is true, else g(inputs); only that one is run. Under
+/// `vmap` over the predicate both are. shapes: f and g give the same. errors: ShapeError when they do not, or
+/// for another predicate; InvalidArgument when f or g look at values.
 [[nodiscard]] Tensors cond(const Located& predicate, const Function& f, const Function& g,
                            const Tensors& inputs);
 
@@ -19,11 +19,11 @@ struct Scanned {
 };
 enum class Direction : std::uint8_t { forward, backward };
 
-/// carry, y_t = f(carry, x_t) for t = 0, 1, … (or from the last to the first). The backward pass keeps the
-/// carry of every step and runs each again. shapes: xs [T, …] each, all with the same T; f gets the carry and
-/// then one slice of every x [ … ], gives a carry like the one it got and then the y; ys [T, …]. errors:
-/// ShapeError for extents that differ, no xs and for a carry that changes; InvalidArgument when f looks at
-/// values.
+/// Returns carry, y_t = f(carry, x_t) for t = 0, 1, … (or from the last to the first). The backward pass
+/// keeps the carry of every step and runs each again. shapes: xs [T, …] each, all with the same T; f gets the
+/// carry and then one slice of every x [ … ], gives a carry like the one it got and then the y; ys [T, …].
+/// errors: ShapeError for extents that differ, no xs and for a carry that changes; InvalidArgument when f
+/// looks at values.
 [[nodiscard]] Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)>& f,
                            const Tensors& carry, const Tensors& xs, Direction direction = Direction::forward,
                            std::source_location where = std::source_location::current());

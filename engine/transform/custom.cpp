@@ -158,7 +158,8 @@ Function custom(Function f, CustomRules rules, std::source_location where) {
   return [f = std::move(f), rules = std::move(rules), where](const Tensors& x) -> Tensors {
     static const OpInfo& op = op_named("custom");
     if (x.empty())
-      throw core::InvalidArgument("custom#no_arguments", "{}: expected arguments, got none {}", rules.name,
+      throw core::InvalidArgument("custom#no_arguments",
+                                  "{}: expected at least one argument, but the list is empty {}", rules.name,
                                   at_line(where));
     const CustomAttrs attrs = attrs_of(f, rules, x, where);
     Tensors inputs = x;

@@ -37,7 +37,7 @@ void expect_last(const InferArgs& args, std::size_t input, Dim extent, std::stri
 void expect_handle(const InferArgs& args) {
   if (args.aval(0).kind != Kind::handle)
     throw core::InvalidArgument(args.op.name + "#no_linearization",
-                                "expected a linearisation of {}, got {} {}", map_of(args).name(),
+                                "expected a linearization of {}, got {} {}", map_of(args).name(),
                                 args.aval(0).text(), at_line(args.where));
 }
 
@@ -112,7 +112,7 @@ void register_values(OpTable& table) {
   OpInfo call = row_of("external_call", "F(x)", 1);
   call.infer = infer_at_x;
   call.run = run_external_call;
-  call.derivative.formula = "J dx, of the map linearised at x";
+  call.derivative.formula = "J dx, of the map linearized at x";
   call.derivative.jvp = [](R a, std::span<const Tensor> tangents) {
     return external_jvp(external_linearize(a.in[0], a.attrs, a.where), tangents[0], a.attrs, a.where);
   };
@@ -134,7 +134,7 @@ void register_values(OpTable& table) {
   linearize.sample = sample_external_linearize;
   table.add(std::move(linearize));
 
-  OpInfo value = row_of("external_value", "F, from its linearisation h", 1);
+  OpInfo value = row_of("external_value", "F, from its linearization h", 1);
   value.infer = infer_value;
   value.run = run_external_value;
   value.derivative.formula = "J dh";

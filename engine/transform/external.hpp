@@ -8,8 +8,8 @@
 
 namespace lodestone::engine {
 
-/// y = F(x), differentiated by the map's own products with its Jacobian: inside a transform the map is
-/// linearized once for value, jvp and vjp, and k directions (`vmap`, `jacobian`) are one call with k
+/// Returns y = F(x), differentiated by the map's own products with its Jacobian. Inside a transform the map
+/// is linearized once for value, jvp and vjp. k directions (`vmap`, `jacobian`) are one call with k
 /// right-hand sides. The linearization is freed after its last use. shapes: x [n_in] → [n_out], or [items…,
 /// n_in] → [items…, n_out], one item after the other. dtypes: computed in f64, any other real dtype is cast
 /// on the way in and out. errors: ShapeError, InvalidArgument (no map; complex x; a second derivative in x,

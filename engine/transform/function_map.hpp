@@ -17,10 +17,10 @@ struct FunctionMapOptions {
   int communicator_id = 0;  ///< communicator of the external maps inside, if any is collective
 };
 
-/// F(x) = f(x) of f64 vectors, linearized by the engine: k directions go through f's graph as one batch. So a
-/// network can be checked by `check_derivative`, composed with simulations and inverted. f is called anew
-/// with every x, and must not look at values. shapes: f takes [n_in], gives [n_out], both f64. errors:
-/// ShapeError, InvalidArgument for a function that gives something else.
+/// Returns the map F(x) = f(x) of f64 vectors, linearized by the engine: k directions go through f's graph as
+/// one batch. So a network can be checked by `check_derivative`, composed with simulations and inverted. f is
+/// called anew with every x, and must not look at values. shapes: f takes [n_in], gives [n_out], both f64.
+/// errors: ShapeError, InvalidArgument for a function that gives something else.
 [[nodiscard]] core::MapPtr function_map(std::function<Tensor(const Tensor&)> f, FunctionMapOptions options,
                                         std::source_location where = std::source_location::current());
 

@@ -22,7 +22,7 @@ Tensor batch_items(R args, const std::vector<bool>& batched) {
   for (std::size_t i = 0; i < batched.size(); ++i) {
     if (args.in[i].aval().kind != Kind::array && !batched[i])
       throw core::InvalidArgument(args.op.name + "#no_factorization",
-                                  "expected a factorisation for every item of {} {}",
+                                  "expected a factorization for every item of {} {}",
                                   args.as<ImplicitAttrs>().name, at_line(args.where));
     inputs.push_back(with_batch(args.in[i], batched[i], size));
   }
@@ -125,7 +125,8 @@ Function implicit(ImplicitProblem problem, std::source_location where) {
   return [attrs = make_attrs(ImplicitAttrs{shared, name}), where](const Tensors& m) -> Tensors {
     static const OpInfo &solve = op_named("implicit_solve"), &value = op_named("implicit_value");
     if (m.empty())
-      throw core::InvalidArgument("implicit#no_parameters", "expected parameters, got none {}",
+      throw core::InvalidArgument("implicit#no_parameters",
+                                  "expected at least one parameter, but the list is empty {}",
                                   at_line(where));
     Tensors inputs{record(solve, m, attrs, where)};
     inputs.insert(inputs.end(), m.begin(), m.end());

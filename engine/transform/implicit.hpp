@@ -17,9 +17,9 @@ class ImplicitFactors {
   virtual ~ImplicitFactors() = default;
   ImplicitFactors(const ImplicitFactors&) = delete;
   ImplicitFactors& operator=(const ImplicitFactors&) = delete;
-  /// X with F_u X = B for k right-hand sides at once. shapes: [k, n] → [k, n], dtype of u.
+  /// Returns X with F_u X = B for k right-hand sides at once. shapes: [k, n] → [k, n], dtype of u.
   [[nodiscard]] virtual Tensor solve(const Tensor& right_hand_sides) const = 0;
-  /// X with F_uᴴ X = B, shapes as `solve`.
+  /// Returns X with F_uᴴ X = B, shapes as `solve`.
   [[nodiscard]] virtual Tensor solve_adjoint(const Tensor& right_hand_sides) const = 0;
   /// Memory held, an estimate.
   [[nodiscard]] virtual std::size_t bytes() const { return 0; }
@@ -41,10 +41,10 @@ struct ImplicitProblem {
   std::function<Solution(const Tensors& m)> solve;
 };
 
-/// u as a function of m, by the solver, differentiated by the implicit function theorem: F_u du = -F_m dm,
-/// and F_uᴴ λ = ū, m̄ = -F_mᴴ λ, with the factorization of the forward solve; the solver itself is never
-/// differentiated. k directions (`vmap`, `jacobian`) are one solve with k right-hand sides. Derivatives of
-/// any order, as far as those of F go. A batch of parameters is solved one by one. shapes: m as the solver
+/// Returns u as a function of m, by the solver, differentiated by the implicit function theorem: F_u du =
+/// -F_m dm, and F_uᴴ λ = ū, m̄ = -F_mᴴ λ, with the factorization of the forward solve; the solver itself is
+/// never differentiated. k directions (`vmap`, `jacobian`) are one solve with k right-hand sides. Derivatives
+/// of any order, as far as those of F go. A batch of parameters is solved one by one. shapes: m as the solver
 /// takes them → {u}. errors: InvalidArgument, ShapeError (the solver's or F's results), those of the solver.
 /// collective: as the solver; runs when it is recorded, in program order.
 [[nodiscard]] Function implicit(ImplicitProblem problem,

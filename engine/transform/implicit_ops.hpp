@@ -23,7 +23,7 @@ struct ImplicitAttrs {
   }
 };
 
-/// The first axes of a shape, those of items, and both shapes one behind the other.
+/// Returns the first axes of a shape, those of items, and both shapes one behind the other.
 [[nodiscard]] Shape items_shape(const Shape& shape, int n_axes);
 [[nodiscard]] Shape joined(const Shape& items, const Shape& shape);
 

@@ -43,8 +43,8 @@ void check_solution(R args, const Solution& solution) {
   const ImplicitProblem& problem = problem_of(args);
   if (!solution.u.is_valid() || !solution.factors)
     throw core::InvalidArgument("implicit#incomplete_solution",
-                                "{}: expected a solution and its factorisation, the solver gave {} {}",
-                                problem.name, solution.u.is_valid() ? "no factorisation" : "no solution",
+                                "{}: expected a solution and its factorization, the solver gave {} {}",
+                                problem.name, solution.u.is_valid() ? "no factorization" : "no solution",
                                 at_line(args.where));
   if (!(solution.u.shape() == problem.unknown) || solution.u.dtype() != problem.dtype) {
     throw core::ShapeError("implicit#wrong_solution", "{}: expected a solution {}{}, the solver gave {} {}",

@@ -301,7 +301,8 @@ Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)
              const Tensors& xs, Direction direction, std::source_location where) {
   static const OpInfo& op = op_named("scan");
   if (xs.empty())
-    throw core::ShapeError("scan#no_steps", "expected tensors to go through step by step, got none {}",
+    throw core::ShapeError("scan#no_steps",
+                           "expected tensors to go through step by step, but the list is empty {}",
                            at_line(where));
   std::vector<Aval> avals = avals_of(carry);
   for (const Tensor& x : xs) {

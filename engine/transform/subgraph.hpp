@@ -51,15 +51,15 @@ class Subgraph {
 /// Which of these tangents are there, of tensors that have any.
 [[nodiscard]] std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of);
 
-/// (inputs…, tangents of the marked inputs…) ↦ tangents of all outputs.
+/// Returns the graph (inputs…, tangents of the marked inputs…) ↦ tangents of all outputs.
 [[nodiscard]] Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked,
                                       std::source_location where);
-/// (inputs…, the last outputs, which are not computed again…, cotangents of the `given` outputs…) ↦
-/// cotangents of the wanted inputs.
+/// Returns the graph (inputs…, the last outputs, which are not computed again…, cotangents of the `given`
+/// outputs…) ↦ cotangents of the wanted inputs.
 [[nodiscard]] Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted,
                                    const std::vector<bool>& given, std::source_location where,
                                    std::size_t n_saved = 0);
-/// f over a new axis 0 of the marked inputs and of all outputs.
+/// Returns f over a new axis 0 of the marked inputs and of all outputs.
 [[nodiscard]] Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size,
                                std::source_location where);
 

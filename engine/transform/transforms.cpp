@@ -111,7 +111,8 @@ Function vmap(Function f, std::vector<bool> batched, std::source_location where)
       avals.push_back(aval);
     }
     if (size < 0)
-      throw core::InvalidArgument("vmap#nothing_batched", "expected at least one batched input, got none {}",
+      throw core::InvalidArgument("vmap#nothing_batched",
+                                  "expected at least one batched input, but none is batched {}",
                                   at_line(where));
     return with_batches(Trace::without_values(f, avals, where), inputs, which, size);
   };

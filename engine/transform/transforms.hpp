@@ -21,10 +21,10 @@ class Linearized {
   Linearized(const Function& f, const Tensors& at,
              std::source_location where = std::source_location::current());
   [[nodiscard]] const Tensors& value() const { return trace_->outputs(); }
-  /// J v. shapes: those of the inputs → those of the outputs.
+  /// Returns J v. shapes: those of the inputs → those of the outputs.
   [[nodiscard]] Tensors jvp(const Tensors& tangents,
                             std::source_location where = std::source_location::current()) const;
-  /// Jᴴ w. shapes: those of the outputs → those of the inputs.
+  /// Returns Jᴴ w. shapes: those of the outputs → those of the inputs.
   [[nodiscard]] Tensors vjp(const Tensors& cotangents,
                             std::source_location where = std::source_location::current()) const;
 
@@ -38,24 +38,24 @@ struct ValueAndGradients {
   Tensor value;
   Tensors gradients;
 };
-/// A real scalar function and its gradients with respect to all arguments. errors: ShapeError when f gives no
-/// single real number.
+/// Returns a real scalar function and its gradients with respect to all arguments. errors: ShapeError when f
+/// gives no single real number.
 [[nodiscard]] ValueAndGradients value_and_grad(const Function& f, const Tensors& at,
                                                std::source_location where = std::source_location::current());
 
-/// f over axis 0 of every input marked `batched` (default: all), written without it. shapes: outputs get the
-/// batch as axis 0.
+/// Returns f over axis 0 of every input marked `batched` (default: all), written without it. shapes: outputs
+/// get the batch as axis 0.
 [[nodiscard]] Function vmap(Function f, std::vector<bool> batched = {},
                             std::source_location where = std::source_location::current());
 
 enum class JacobianMode : std::uint8_t { automatic, forward, reverse };
-/// The derivative of a function of one tensor. shapes: [outputs…, inputs…]. All directions go through the
-/// graph at once, as one batch; automatic takes the side with fewer of them. A complex input or output is
+/// Returns the derivative of a function of one tensor. shapes: [outputs…, inputs…]. All directions go through
+/// the graph at once, as one batch; automatic takes the side with fewer of them. A complex input or output is
 /// taken as its real and imaginary parts: [outputs…, (2), inputs…, (2)].
 [[nodiscard]] Tensor jacobian(const std::function<Tensor(const Tensor&)>& f, const Tensor& at,
                               JacobianMode mode = JacobianMode::automatic,
                               std::source_location where = std::source_location::current());
-/// Second derivative of a real scalar function in one direction, without the matrix: H v.
+/// Returns the second derivative of a real scalar function in one direction, without the matrix: H v.
 [[nodiscard]] Tensor hessian_product(const std::function<Tensor(const Tensor&)>& f, const Tensor& at,
                                      const Tensor& direction,
                                      std::source_location where = std::source_location::current());

@@ -7,7 +7,7 @@
 
 namespace lodestone::engine {
 
-/// f as a function of what the variables hold, for any transform: `linearize(function_of(weights, f),
+/// Returns f as a function of what the variables hold, for any transform: `linearize(function_of(weights, f),
 /// values_of(weights))`. While f runs, each reads as its argument. Cells that f assigns (running statistics,
 /// random keys) keep their new tensor, all others get theirs back; when f throws, none has changed.
 [[nodiscard]] Function function_of(Variables variables, std::function<Tensors()> f);

@@ -46,7 +46,7 @@ struct Exponent<double> {
 inline constexpr auto inverse_factorials = series<14>([](int k) { return 1.0 / factorial(k); });
 [[gnu::always_inline]] inline double exp_reduced(double r) { return polynomial<inverse_factorials>(r); }
 
-/// e^r 2^n in two factors, so that neither leaves the range of exponents where the product does not.
+/// Returns e^r 2^n in two factors, so that neither leaves the range of exponents where the product does not.
 template <class T>
 [[gnu::always_inline]] inline T scaled(T value, typename Exponent<T>::Bits n) {
   using E = Exponent<T>;
@@ -74,7 +74,7 @@ template <class T>
 template <std::size_t n>
 inline constexpr auto expm1_series = series<n>([](int k) { return 1.0 / factorial(k + 2); });
 
-/// e^x − 1 = 2^n (e^r − 1) + 2^n − 1, with the two large terms added without loss. `n_terms`
+/// Returns e^x − 1 = 2^n (e^r − 1) + 2^n − 1, with the two large terms added without loss. `n_terms`
 /// sets the precision.
 template <std::size_t n_terms>
 [[gnu::always_inline]] inline double expm1_of(double x) {
@@ -185,8 +185,8 @@ template <const auto& near_zero, const auto& far>
   return std::abs(x) < 1.0 ? inside : std::copysign(outside, x);
 }
 
-/// 1 / (1 + e), e = e^−x, with the rounding of the sum and of the quotient put right; e^x where it is less
-/// than half an ulp from that.
+/// Returns 1 / (1 + e), e = e^−x, with the rounding of the sum and of the quotient put right; e^x where it is
+/// less than half an ulp from that.
 template <class T>
 [[gnu::always_inline]] inline T sigmoid_of(T x) {
   constexpr T far = std::is_same_v<T, float> ? T(-18) : T(-40);
@@ -216,7 +216,7 @@ template <class T>
 [[gnu::always_inline]] inline double erf(double x) {
   return detail::erf_of<detail::erf_double, detail::erfc_double>(x, 6.0);
 }
-/// 1 / (1 + e^−x).
+/// Returns 1 / (1 + e^−x).
 template <class T>
 [[gnu::always_inline]] inline T sigmoid(T x) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {

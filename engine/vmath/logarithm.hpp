@@ -34,7 +34,7 @@ struct Split {
   return {is_subnormal ? parts.exponent - 54.0 : parts.exponent, parts.mantissa};
 }
 
-/// k ln 2 + ln (1 + f) + c, c a small correction: 2s = f − s f, so only small terms are rounded.
+/// Returns k ln 2 + ln (1 + f) + c, c a small correction: 2s = f − s f, so only small terms are rounded.
 template <std::size_t n_terms>
 [[gnu::always_inline]] inline double log_of_split(double k, double f, double c) {
   const double s = f / (2.0 + f), z = s * s, half_square = 0.5 * f * f;
@@ -56,7 +56,7 @@ template <std::size_t n_terms>
   return at_ends(log_of_split<n_terms>(parts.exponent, parts.mantissa - 1.0, 0.0), x);
 }
 
-/// ln u + (what the sum u = 1 + x lost) / u.
+/// Returns ln u + (what the sum u = 1 + x lost) / u.
 template <std::size_t n_terms>
 [[gnu::always_inline]] inline double log1p_of(double x) {
   const double u = 1.0 + x;

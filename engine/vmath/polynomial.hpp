@@ -19,7 +19,7 @@ namespace lodestone::engine::vmath::detail {
   return product;
 }
 
-/// n coefficients, of the k-th power the k-th.
+/// Returns n coefficients, of the k-th power the k-th.
 template <std::size_t n, class Of>
 [[nodiscard]] constexpr std::array<double, n> series(Of of) {
   std::array<double, n> result{};

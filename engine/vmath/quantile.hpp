@@ -9,7 +9,7 @@
 
 namespace lodestone::engine::vmath {
 
-/// a₀ + a₁ x + … by Horner's rule.
+/// Returns a₀ + a₁ x + … by Horner's rule.
 template <class T, std::size_t n>
 [[nodiscard]] inline T polynomial_of(T x, const std::array<double, n>& a) {
   T sum = static_cast<T>(a[n - 1]);

@@ -87,7 +87,7 @@ inline constexpr auto cos_series = series<n>([](int k) {
   return (k % 2 == 0 ? 1.0 : -1.0) / factorial(2 * k + 4);
 });
 
-/// sin of the angle `quarters` later.
+/// Returns sin of the angle `quarters` later.
 template <std::size_t n_sin, std::size_t n_cos>
 [[gnu::always_inline]] inline double sin_of(const Angle& angle, std::uint64_t quarters) {
   const double r = angle.high, z = r * r, half = 0.5 * z, one_minus = 1.0 - half;
@@ -109,7 +109,7 @@ template <std::size_t n_sin, std::size_t n_cos>
                           : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// sin / cos or −cos / sin, each as a pair; of f32 as one number.
+/// Returns sin / cos or −cos / sin, each as a pair; of f32 as one number.
 template <std::size_t n_sin, std::size_t n_cos>
 [[gnu::always_inline]] inline double tan_of(const Angle& angle) {
   const double r = angle.high, z = r * r, half = 0.5 * z, one_minus = 1.0 - half;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a new physics is held against closed forms and its derivatives are checked with what
-// Lodestone has. Equation:        half-space: ρ_a = ρ; two layers: image series; limits: ρ_a → top, bottom
-// resistivity for small, large AB/2 Sample run:      check_dc
+// Lodestone has.
+//
+// Equation: half-space: ρ_a = ρ; two layers: image series; limits: ρ_a → top, bottom resistivity for small,
+// large AB/2
+//
+// Sample run: check_dc
 #include "dc/analytic.hpp"
 #include "dc/simulation.hpp"
 #include "engine/core/error.hpp"

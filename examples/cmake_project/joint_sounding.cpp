@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a physics written outside Lodestone is inverted alone and together with Lodestone's
-// magnetotellurics; tables, checkpoints and CSV
-//                  files come from the library, and a stopped run goes on from its checkpoint to the same
-//                  bits.
-// Equation:        data = stack(DC, MT)(m), m = log10 resistivity of layers: a thin resistive top only DC
-// sees, depths only MT reaches Sample run:      joint_sounding [FOLDER]
+// magnetotellurics; tables, checkpoints and CSV files come from the library, and a stopped run goes on from
+// its checkpoint to the same bits.
+//
+// Equation: data = stack(DC, MT)(m), m = log10 resistivity of layers: a thin resistive top only DC sees,
+// depths only MT reaches
+//
+// Sample run: joint_sounding [FOLDER]
 #include "dc/simulation.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
@@ -61,14 +63,13 @@ struct Layers {
   }
 };
 
-/// A forward map with data of the same length.
-struct DataSet {
+/// A forward map and the data that are compared with its outputs.
+struct Measured {
   core::MapPtr forward;
-  Eigen::VectorXd observed, sigma;
-  std::vector<std::uint8_t> is_phase;
+  core::DataSet data;
 
   [[nodiscard]] inversion::objective::DataMisfit misfit() const {
-    return {observed, sigma, std::vector<std::uint8_t>(is_phase.size(), 1), is_phase};
+    return inversion::objective::DataMisfit(data);
   }
 };
 
@@ -79,39 +80,40 @@ Eigen::VectorXd noisy(Eigen::VectorXd data, double sigma, std::uint64_t seed) {
   return data;
 }
 
-DataSet dc_data(const Layers& layers) {
+Measured dc_data(const Layers& layers) {
   const auto survey = dc::schlumberger_survey(1.5, 500.0, 26);
   const Eigen::VectorXd observed =
       noisy(dc::Simulation(true_thickness_m, survey).value(true_log10), sigma_dc, 3);
-  return {std::make_shared<dc::Simulation>(layers.thickness_m(), survey), observed,
-          Eigen::VectorXd::Constant(observed.size(), sigma_dc),
-          std::vector<std::uint8_t>(static_cast<std::size_t>(observed.size()), 0)};
+  return {
+      std::make_shared<dc::Simulation>(layers.thickness_m(), survey),
+      core::DataSet({.observed = observed, .sigma = Eigen::VectorXd::Constant(observed.size(), sigma_dc)})};
 }
 
-DataSet mt_data(const Layers& layers) {
+Measured mt_data(const Layers& layers) {
   std::vector<double> frequencies_hz;
   for (int i = 0; i < 26; ++i) frequencies_hz.push_back(std::pow(10.0, 2.0 - 0.2 * i));
   const mt::Survey survey =
-      mt::full_survey({{"site"}}, frequencies_hz, {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
+      mt::full_survey({{"site"}}, frequencies_hz, {mt::Datum::log10_rho_xy, mt::Datum::phase_xy});
   const Eigen::VectorXd observed =
       noisy(mt::d1::data_map(true_thickness_m, survey)->value(true_log10), sigma_mt, 5);
-  std::vector<std::uint8_t> is_phase(frequencies_hz.size(), 0);
-  is_phase.resize(2 * frequencies_hz.size(), 1);
-  return {mt::d1::data_map(layers.thickness_m(), survey), observed,
-          Eigen::VectorXd::Constant(observed.size(), sigma_mt), is_phase};
+  Eigen::VectorXd turn = Eigen::VectorXd::Zero(observed.size());  // phases are the second half
+  turn.tail(observed.size() / 2).setConstant(mt::rule_of(mt::Datum::phase_xy).turn);
+  return {mt::d1::data_map(layers.thickness_m(), survey),
+          core::DataSet({.observed = observed,
+                         .sigma = Eigen::VectorXd::Constant(observed.size(), sigma_mt),
+                         .turn = std::move(turn)})};
 }
 
 /// Both data sets of the same unknowns.
-DataSet joined(const DataSet& first, const DataSet& second) {
-  DataSet both{core::stack({first.forward, second.forward}),
-               Eigen::VectorXd(first.observed.size() + second.observed.size()),
-               {},
-               first.is_phase};
-  both.observed << first.observed, second.observed;
-  both.sigma.resize(both.observed.size());
-  both.sigma << first.sigma, second.sigma;
-  both.is_phase.insert(both.is_phase.end(), second.is_phase.begin(), second.is_phase.end());
-  return both;
+Measured joined(const Measured& first, const Measured& second) {
+  const auto below = [&](const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+    return (Eigen::VectorXd(a.size() + b.size()) << a, b).finished();
+  };
+  const core::DataSet &a = first.data, &b = second.data;
+  return {core::stack({first.forward, second.forward}),
+          core::DataSet({.observed = below(a.observed(), b.observed()),
+                         .sigma = below(a.sigma(), b.sigma()),
+                         .turn = below(a.turn(), b.turn())})};
 }
 
 class Inversions {
@@ -120,19 +122,18 @@ class Inversions {
     core::on_rank_zero(comm_, [&] { core::make_folder(folder_); });
   }
 
-  inversion::optimize::InversionSummary invert(const std::string& name, const DataSet& data,
+  inversion::optimize::InversionSummary invert(const std::string& name, const Measured& data,
                                                int stop_after = 1000) {
-    core::log::info("\n{}: {} data", name, data.observed.size());
-    auto gauss_newton = optimizer(name, stop_after);
-    auto summary = gauss_newton.minimize(objective(data), start());
+    core::log::info("\n{}: {} data", name, data.data.size());
+    auto summary = optimizer().minimize(objective(data), start(), hooks(name, stop_after));
     core::log::info("{}", summary.brief());
     return summary;
   }
 
   /// Goes on from the checkpoint of a stopped run.
-  inversion::optimize::InversionSummary resume(const std::string& name, const DataSet& data) {
+  inversion::optimize::InversionSummary resume(const std::string& name, const Measured& data) {
     const io::hdf5::Hdf5Source source(checkpoint_of(name));
-    return optimizer(name, 1000).resume(objective(data), inversion::optimize::read_state(source));
+    return optimizer().resume(objective(data), inversion::optimize::read_state(source), hooks(name, 1000));
   }
 
   void write_model(const std::string& name, const Layers& layers, const Eigen::VectorXd& model) const {
@@ -150,19 +151,22 @@ class Inversions {
     return folder_ / (name + "_checkpoint.h5");
   }
 
-  [[nodiscard]] static inversion::optimize::Objective objective(const DataSet& data) {
+  [[nodiscard]] static inversion::optimize::Objective objective(const Measured& data) {
     const auto roughness = inversion::prior::roughness_operator(
         Layers().column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 1.5});
     return {data.forward, data.misfit(),
             std::make_shared<const inversion::objective::Regularization>(roughness, start())};
   }
 
-  [[nodiscard]] inversion::optimize::GaussNewton optimizer(const std::string& name, int stop_after) const {
-    inversion::optimize::GaussNewton result(comm_, {.stop = {.max_iterations = 30}});
-    result.add(std::make_shared<inversion::optimize::IterationTable>());
-    result.add(
+  [[nodiscard]] inversion::optimize::GaussNewton optimizer() const {
+    return inversion::optimize::GaussNewton(comm_, {.stop = {.max_iterations = 30}});
+  }
+  [[nodiscard]] inversion::optimize::Hooks hooks(const std::string& name, int stop_after) const {
+    inversion::optimize::Hooks result;
+    result.directives.push_back(std::make_shared<inversion::optimize::IterationTable>());
+    result.directives.push_back(
         std::make_shared<inversion::optimize::IterationsCsv>(comm_, folder_ / (name + "_iterations.csv")));
-    result.add(std::make_shared<inversion::optimize::CheckpointDirective>(
+    result.directives.push_back(std::make_shared<inversion::optimize::CheckpointDirective>(
         [this, path = checkpoint_of(name)](const auto& state) {
           core::on_rank_zero(comm_, [&] {
             io::hdf5::Hdf5Sink sink(path);
@@ -170,10 +174,10 @@ class Inversions {
             sink.commit();
           });
         }));
-    result.set_stop([stop_after, n_asked = 0]() mutable {
+    result.stop = [stop_after, n_asked = 0]() mutable {
       return n_asked++ < stop_after ? std::nullopt
                                     : std::optional(inversion::optimize::StopReason::interrupted);
-    });
+    };
     return result;
   }
 
@@ -210,7 +214,7 @@ Found judge(const std::string& name, const Layers& layers,
 
 int run(MPI_Comm comm, const std::filesystem::path& folder) {
   const Layers layers;
-  const DataSet dc = dc_data(layers), mt = mt_data(layers), both = joined(dc, mt);
+  const Measured dc = dc_data(layers), mt = mt_data(layers), both = joined(dc, mt);
 
   // 1. Alone and together
   Inversions inversions(comm, folder);

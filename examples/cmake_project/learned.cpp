@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a learned prior from 120 to 480 km, alternating steps of cells and of codes, uncertainty.
-// Equation:        data = F(m) with m = decoded codes in the region, and cells elsewhere
-// Sample run:      learned data/samtex/edi_kim_eto data/kim_eto_prior/vae.h5 out/learned [SAMPLES
+//
+// Equation: data = F(m) with m = decoded codes in the region, and cells elsewhere
+//
+// Sample run: learned data/samtex/edi_kim_eto data/kim_eto_prior/vae.h5 out/learned [SAMPLES
 // [MAX_ITERATIONS]]
 #include "io/run/program.hpp"
 using namespace lodestone;

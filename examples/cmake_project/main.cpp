@@ -73,9 +73,8 @@ int run(const core::MpiScope& mpi) {
   require_right_derivatives(*forward, start);
 
   // 2. Data, and what a good basin is
-  const inversion::objective::DataMisfit misfit(
-      measured(*forward), Eigen::VectorXd::Constant(n_stations, noise_mgal),
-      std::vector<std::uint8_t>(n_stations, 1), std::vector<std::uint8_t>(n_stations, 0));
+  const inversion::objective::DataMisfit misfit(core::DataSet(
+      {.observed = measured(*forward), .sigma = Eigen::VectorXd::Constant(n_stations, noise_mgal)}));
   const auto smooth = std::make_shared<const inversion::objective::Regularization>(roughness(), start);
 
   // 3. The smoothest basin that fits

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a section from a folder of EDI files, with its result.h5, ParaView files and report.
-// Equation:        the smoothest section whose responses fit TE data to 1.2 of their errors
-// Sample run:      section data/samtex/edi_kim_eto out/kim_eto [MAX_ITERATIONS]
+//
+// Equation: the smoothest section whose responses fit TE data to 1.2 of their errors
+//
+// Sample run: section data/samtex/edi_kim_eto out/kim_eto [MAX_ITERATIONS]
 #include "io/run/program.hpp"
 using namespace lodestone;
 namespace mt = physics::mt;

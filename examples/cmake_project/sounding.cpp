@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: the user's own physics, a DC sounding, inverted from a CSV file with checkpoints and
-// report. Equation:        log10 apparent resistivity = dc::Simulation(log10 resistivity of 42 layers) Sample
-// run:      sounding sounding.csv out/dc
+// report.
+//
+// Equation: log10 apparent resistivity = dc::Simulation(log10 resistivity of 42 layers)
+//
+// Sample run: sounding sounding.csv out/dc
 #include "dc/simulation.hpp"
 #include "io/run/program.hpp"
 using namespace lodestone;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: an op of one's own is one row and one loop; it is then differentiated, batched and checked
-// like the engine's. Equation:        y = (x² + ε²)^(1/2), dy = x / y dx Sample run:      custom_op
+// like the engine's.
+//
+// Equation: y = (x² + ε²)^(1/2), dy = x / y dx
+//
+// Sample run: custom_op
 #include "engine/core/log.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"

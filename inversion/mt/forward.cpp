@@ -88,7 +88,7 @@ d2::Certificate Simulations::certify(const Eigen::VectorXd& model, const Survey&
   return all;
 }
 
-Forward forward(std::shared_ptr<const Simulations> simulations, const physics::mt::ObservedData& data,
+Forward forward(std::shared_ptr<const Simulations> simulations, const physics::mt::Observations& data,
                 const std::vector<physics::mt::StaticShiftKey>& shifts) {
   const ForwardOptions& options = simulations->options();
   const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
@@ -97,8 +97,13 @@ Forward forward(std::shared_ptr<const Simulations> simulations, const physics::m
   const auto of_results = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
     return simulations->of_results(model, survey);
   };
+  std::vector<Eigen::Index> rows =
+      physics::mt::predictable_rows(data.survey, d2::Simulation::predicted_elements);
+  Survey predicted = physics::mt::survey_of(data.survey, rows);
+  if (rows.size() == data.survey.keys.size()) rows.clear();
   return {.iterations = maps_of(data.kept().survey, shifts, of_iterations),
-          .results = maps_of(data.survey, shifts, of_results),
+          .results = maps_of(std::move(predicted), shifts, of_results),
+          .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,
           .redesign = options.redesign,

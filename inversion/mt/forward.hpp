@@ -5,6 +5,7 @@
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/distortion.hpp"
+#include "physics/mt/observations.hpp"
 
 #include <mpi.h>
 
@@ -23,7 +24,8 @@ constexpr auto words(CertificateOf) {
       {none, "none"}, {iteration, "iteration"}, {final_meshes, "final"}, {both, "both"}};
 }
 
-/// The meshes of a run and the rule by which they follow the model.
+/// The meshes of a run and the rule by which they follow the model. Accuracies and solver are those of
+/// sections, the only simulations so far; their words suit further dimensions.
 struct ForwardOptions {
   physics::mt::d2::Accuracy iteration = physics::mt::d2::Accuracy::iteration,
                             final_accuracy = physics::mt::d2::Accuracy::standard;
@@ -72,10 +74,10 @@ class Simulations {
   ForwardOptions options_;
 };
 
-/// Returns the forward side of a problem: used data for the iterations, all of them for the results.
-/// `shifts`: static shifts among the unknowns.
+/// Returns the forward side of a problem: used data for the iterations, all that a section predicts for the
+/// results. `shifts`: static shifts among the unknowns.
 [[nodiscard]] Forward forward(std::shared_ptr<const Simulations> simulations,
-                              const physics::mt::ObservedData& data,
+                              const physics::mt::Observations& data,
                               const std::vector<physics::mt::StaticShiftKey>& shifts = {});
 
 /// Returns what to set so that the iterations see the responses of the final meshes.

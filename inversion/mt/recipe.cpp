@@ -4,12 +4,14 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
-#include "inversion/mt/cost.hpp"
+#include "inversion/mt/dimension.hpp"
 #include "inversion/mt/start_models.hpp"
 #include "inversion/mt/tables.hpp"
+#include "physics/mt/transform.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace lodestone::inversion::mt {
@@ -17,21 +19,11 @@ namespace {
 
 namespace mesh = physics::mesh;
 using physics::mt::Observations;
-using physics::mt::ObservedData;
 using physics::mt::StaticShiftKey;
 
-void check_dimension(int dimension) {
-  if (dimension != 2)
-    throw core::InvalidArgument(
-        "inversion::mt::problem#no_simulation",
-        "expected 2 dimensions, which have a simulation for inversions, got {}; layered "
-        "earths come from inversion::mt::stitch_soundings",
-        dimension);
-}
-
-void check_sea(const ProblemOptions& options, const mesh::SurfaceLine& surface) {
+void check_sea(const ProblemOptions& options, const mesh::Surface& surface) {
   if (!options.sea) return;
-  const double lowest_m = std::ranges::max(surface.z_m());
+  const double lowest_m = surface.lowest_m();
   if (options.sea->level_m >= lowest_m)
     throw core::ConfigError(
         "configuration#dry_sea",
@@ -39,14 +31,6 @@ void check_sea(const ProblemOptions& options, const mesh::SurfaceLine& surface) 
         "lies lower than z = {} m (z is down: a level above that is less); correct level_m, "
         "give the sea floor by profile.elevation = \"file\" or \"stations\", or remove [sea]",
         options.sea_place.empty() ? "sea" : options.sea_place, options.sea->level_m, lowest_m);
-}
-
-mesh::TensorGrid grid_of(const ProblemOptions& options, const ObservedData& data) {
-  mesh::TensorGrid grid = options.cells ? *options.cells : design_grid(data, options.grid);
-  core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km",
-                  grid.n_y(), grid.n_z(), grid.y_edges_m().front() / 1e3,
-                  (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
-  return grid;
 }
 
 std::vector<StaticShiftKey> shifts_of(const ProblemOptions& options, const physics::mt::Survey& survey) {
@@ -78,87 +62,91 @@ void log_static_shifts(const StaticShiftOptions& options, const std::vector<Stat
   }
 }
 
-/// Makes the tables of the final model: static shifts, meshes and their errors.
-auto tables_of(std::shared_ptr<const Simulations> simulations, const ObservedData& data,
-               std::vector<StaticShiftKey> shifts, std::optional<StaticShiftOptions> shift_options) {
-  return [simulations = std::move(simulations), data, shifts = std::move(shifts),
-          shift_options = std::move(shift_options)](const Eigen::VectorXd& model,
-                                                    const Eigen::VectorXd& further) {
-    std::vector<NamedTable> tables;
-    if (!shifts.empty()) {
-      log_static_shifts(*shift_options, shifts, further);
-      tables.push_back(
-          static_shift_table(data.survey.stations, shifts, further, shift_options->sigma_decades));
-    }
-    tables.push_back(mesh_table(simulations->meshes_of_results(model, data.survey)));
-    if (simulations->options().certificate == CertificateOf::none) return tables;
-    const auto certificate = simulations->certify(model, data.kept().survey);
-    core::log::info("{}", certificate.table());
-    if (!certificate.passed)
-      core::log::warning("the certificate of the forward meshes fails; see the rows above");
-    tables.push_back(certificate_table(certificate));
+/// Puts the table of static shifts in front of those of the simulations.
+auto with_shifts(decltype(Forward::tables) of_simulations, std::vector<physics::mt::Station> stations,
+                 std::vector<StaticShiftKey> shifts, const StaticShiftOptions& options) {
+  return [of_simulations = std::move(of_simulations), stations = std::move(stations),
+          shifts = std::move(shifts), options](const Eigen::VectorXd& model, const Eigen::VectorXd& further) {
+    log_static_shifts(options, shifts, further);
+    std::vector<NamedTable> tables{static_shift_table(stations, shifts, further, options.sigma_decades)};
+    std::ranges::move(of_simulations(model, further), std::back_inserter(tables));
     return tables;
   };
 }
 
+/// Masks the data that the simulation does not predict, and logs the counts where there are some.
+Observations predicted_data(const Observations& observed, physics::mt::Elements elements) {
+  Observations out = physics::mt::without_unpredicted(observed, elements);
+  const auto n = std::ranges::count(out.reason, physics::mt::MaskReason::not_predicted);
+  if (n > 0)
+    core::log::warning(
+        core::log::Id("inversion::mt::problem#not_predicted"),
+        "{} of {} data are made of elements that the simulation does not predict, and are masked\n{}", n,
+        out.reason.size(), physics::mt::mask_table(out));
+  return out;
+}
+
 /// Fills in what is the same for every way of inverting: texts, sites and frame.
 template <class Target>
-void describe(Target& target, const Observations& observed, double elevation_m) {
+void describe(Target& target, const Observations& observed, mesh::Frame frame) {
   target.about.facts = facts_of(observed.floors, observed.profile);
   target.sites = site_table(observed.survey.stations, observed.profile);
-  target.frame = frame_of(observed.profile, elevation_m);
+  target.frame = std::move(frame);
 }
 
 }  // namespace
 
 Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOptions& options) {
-  check_dimension(options.dimension);
-  const ObservedData data = observed.observed_data();
-  const physics::mt::Ground ground = ground_under(observed, options.ground);
-  check_sea(options, ground.surface);
-  const mesh::Earth earth{grid_of(options, data), ground.surface, options.sea};
+  const Observations data = predicted_data(observed, predicted_elements(options));
+  Place place = place_of(data, options);
+  check_sea(options, place.ground.surface);
+  const mesh::Earth earth{grid_of(data, options), place.ground.surface, options.sea};
   StartModels models = start_models(options, data, earth);
   check_tears(options.tears, earth);
-  std::vector<Eigen::Index> free_cells = hold_regions(options.fixed, earth.grid, models);
-  auto simulations = std::make_shared<const Simulations>(comm, earth, options.forward);
-  auto shifts = shifts_of(options, data.kept().survey);
-  Problem out(earth, data_set(data), forward(simulations, data, shifts));
-  out.forward.cost = cost_of(simulations, data.kept().survey);
-  out.forward.tables = tables_of(simulations, data, shifts, options.static_shift);
+  std::vector<Eigen::Index> free_cells = hold_regions(options.fixed, mesh::cells(earth), models);
+  const std::vector<StaticShiftKey> shifts = shifts_of(options, data.kept().survey);
+  Problem out(earth, data.data_set(), forward_of(comm, earth, data, shifts, options));
+  if (!shifts.empty())
+    out.forward.tables =
+        with_shifts(std::move(out.forward.tables), data.survey.stations, shifts, *options.static_shift);
   out.start = std::move(models.start);
   out.reference = std::move(models.reference);
   out.free_cells = std::move(free_cells);
   out.further.n = static_cast<Eigen::Index>(shifts.size());
   if (options.static_shift) out.further.sigma = options.static_shift->sigma_decades;
   for (const TearLine& each : options.tears) out.roughness.tears.push_back(each.tear);
-  describe(out, observed, ground.elevation_m);
+  describe(out, data, std::move(place.frame));
   return out;
 }
 
 Outcome stitch_soundings(MPI_Comm comm, const Observations& observed, const ProblemOptions& options,
                          About about) {
+  // a layered earth also predicts tippers: they are zero
+  const Observations data = predicted_data(observed, physics::mt::section_elements);
   const core::Provenance provenance = core::make_provenance(core::size_of(comm));
-  const ObservedData data = observed.observed_data();
-  const physics::mt::Ground ground = ground_under(observed, options.ground);
-  const mesh::TensorGrid grid = grid_of(options, data);
+  Place place = place_on_profile(data, options);
+  const mesh::SurfaceLine& surface = place.ground.surface;
+  const mesh::TensorGrid grid = section_grid(data, options);
   const std::vector<SoundingModel> models = invert_soundings(options.soundings, data, grid);
-  Outcome out{.about = std::move(about), .earth = {grid, ground.surface}, .data = data_set(data)};
-  describe(out, observed, ground.elevation_m);
+  Outcome out{.about = std::move(about), .model = {{grid, surface}, {}, {}}, .data = data.data_set()};
+  describe(out, data, std::move(place.frame));
   out.about.provenance = provenance;
-  out.start = out.model = stitched(models, data.survey.stations, grid, ground.surface);
+  out.start = out.model.values = stitched(models, data.survey.stations, grid, surface);
   out.predicted = responses_of(models, data.survey, grid);
   RmsSum sum;
   for (const double residual : normalized_residuals(out.data, out.predicted)) sum.add(residual);
-  out.rms = sum.rms();
-  out.target_rms = options.soundings.stop.target_rms;
+  out.ending.rms = sum.rms();
+  out.ending.target_rms = options.soundings.stop.target_rms;
   const auto n_reached = std::ranges::count(models, true, &SoundingModel::at_target);
   const bool all_reached = n_reached == std::ssize(models);
-  out.reason = all_reached ? optimize::StopReason::target_reached : optimize::StopReason::stagnated;
-  out.message = fmt::format("1-D: {} of {} soundings are at their target", n_reached, models.size());
+  out.ending.reason = all_reached ? optimize::StopReason::target_reached : optimize::StopReason::stagnated;
+  out.ending.message = fmt::format("1-D: {} of {} soundings are at their target", n_reached, models.size());
   out.tables.push_back(sounding_table(models, data.survey.stations));
-  out.ending = {all_reached ? core::ExitCode::ok : core::ExitCode::not_converged,
-                fmt::format("{}; rms {:.4f} of all data with the responses of the layered earths",
-                            out.message, out.rms)};
+  out.ending.code = all_reached ? core::ExitCode::ok : core::ExitCode::not_converged;
+  out.ending.text = fmt::format("{}; rms {:.4f} of all data with the responses of the layered earths",
+                                out.ending.message, out.ending.rms);
+  out.ending.place = all_reached ? core::Place("inversion::mt::soundings#all_at_target")
+                                 : core::Place("inversion::mt::soundings#some_above_target");
   out.about.provenance.finished_utc = core::utc_now();
   return out;
 }

@@ -22,9 +22,9 @@ struct FromSoundings {};
 /// A model to start from or to stay near: a half-space in ohm m, a model of another run, or the soundings.
 using ModelSource = std::variant<double, physics::mesh::Model, FromSoundings>;
 
-/// Cells that are no unknowns: those whose centres lie in a polygon.
+/// Cells that are no unknowns: those whose centres lie in a shape.
 struct FixedRegion {
-  physics::mesh::Polygon polygon;
+  physics::mesh::Shape shape;
   std::optional<double> resistivity_ohm_m{};  ///< absent: that of the reference model
   std::string place{};                        ///< in a configuration, for messages
 };
@@ -37,7 +37,7 @@ struct TearLine {
 
 /// The choices of `problem`.
 struct ProblemOptions {
-  int dimension = 2;  ///< axes of the earth; `stitch_soundings` inverts soundings
+  int dimension = 2;  ///< axes of the earth (see dimension.hpp); `stitch_soundings` inverts soundings
   physics::mt::GridOptions grid{};
   std::optional<physics::mesh::TensorGrid> cells{};  ///< takes the place of a designed grid
   physics::mt::GroundOptions ground{};
@@ -55,9 +55,10 @@ struct ProblemOptions {
 /// Makes the inverse problem of a survey: ground, grid, start and reference model, held cells, forward maps
 /// on meshes designed for each model, static shifts, and the tables of the outcome. Logs its choices.
 ///
-/// errors: InvalidArgument on a dimension without simulation; ConfigError when a sea holds no water, a tear
-/// or a fixed region misses the grid, or no cell is free; those of `ground_under`, `design_grid` and the
-/// soundings.
+/// Data of elements that the simulation of this dimension does not predict are masked as `not_predicted`.
+/// errors: InvalidArgument on a dimension without simulation, and when no usable datum is left; ConfigError
+/// when a sea holds no water, a tear or a fixed region misses the grid, or no cell is free; those of
+/// `ground_under`, `design_grid` and the soundings.
 [[nodiscard]] Problem problem(MPI_Comm comm, const physics::mt::Observations& observed,
                               const ProblemOptions& options = {});
 

@@ -48,19 +48,17 @@ SoundingModel invert_one(const SoundingOptions& options, const physics::mt::Soun
   const auto forward = physics::mt::d1::data_map(
       layer_thickness_m(grid),
       physics::mt::full_survey({{"sounding"}}, sounding.frequencies_hz,
-                               {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_xy}));
-  std::vector<std::uint8_t> is_phase(sounding.kept.size(), 0);
-  std::fill(is_phase.begin() + static_cast<std::ptrdiff_t>(is_phase.size() / 2), is_phase.end(),
-            std::uint8_t{1});
+                               {physics::mt::Datum::log10_rho_xy, physics::mt::Datum::phase_xy}));
   const Eigen::VectorXd start = Eigen::VectorXd::Constant(grid.n_z(), mean_log10_rho(sounding));
   const optimize::Objective objective{
       .forward = forward,
-      .misfit = {sounding.value, sounding.sigma, sounding.kept, std::move(is_phase)},
+      .misfit = objective::DataMisfit(sounding.data_set()),
       .regularization = std::make_shared<objective::Regularization>(roughness_of_layers(grid), start)};
   const auto summary =
       optimize::GaussNewton(MPI_COMM_SELF, {.stop = options.stop}).minimize(objective, start);
   if (!summary.usable())
-    throw core::SolverError("inversion::mt::soundings", "a sounding has no model: {}", summary.message);
+    throw core::SolverError("inversion::mt::soundings#no_model", "a sounding has no model: {}",
+                            summary.message);
   return {.log10_resistivity = summary.model,
           .rms = summary.rms,
           .iterations = summary.history.back().iteration,
@@ -79,13 +77,14 @@ void log_models(const std::vector<SoundingModel>& models, const std::vector<phys
 }  // namespace
 
 std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
-                                            const physics::mt::ObservedData& data, const TensorGrid& grid) {
+                                            const physics::mt::Observations& data, const TensorGrid& grid) {
   std::vector<SoundingModel> models;
   for (int station = 0; station < static_cast<int>(data.survey.stations.size()); ++station) {
     const physics::mt::Sounding sounding = physics::mt::sounding_of(data, station, options.mode);
     if (sounding.n_kept() == 0) {
       core::log::warning(
-          "station {} has no apparent resistivity or phase of the mode asked for; it gets no sounding",
+          core::log::Id("inversion::mt::soundings#no_sounding"),
+          "station {} has no apparent resistivity or phase of the chosen mode; it gets no sounding",
           data.survey.stations[static_cast<std::size_t>(station)].name);
       continue;
     }
@@ -93,9 +92,9 @@ std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
     models.back().station = station;
   }
   if (models.empty())
-    throw core::InvalidArgument(
-        "inversion::mt::soundings",
-        "expected a station with impedances to invert its sounding, got none; change soundings.mode");
+    throw core::InvalidArgument("inversion::mt::soundings",
+                                "expected a station with impedances to invert its sounding, but no station "
+                                "has them; change soundings.mode");
   log_models(models, data.survey.stations);
   return models;
 }
@@ -103,6 +102,12 @@ std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
 Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
                          const std::vector<physics::mt::Station>& stations, const TensorGrid& grid,
                          const physics::mesh::SurfaceLine& surface) {
+  if (grid.dimension() != 2)
+    throw core::InvalidArgument(
+        "inversion::mt::stitched#not_a_section",
+        "expected a grid along y and z, as soundings are interpolated along a profile, got {} axes; start "
+        "from a half-space or a model",
+        grid.dimension());
   std::vector<const SoundingModel*> order;
   for (const SoundingModel& model : models) order.push_back(&model);
   const auto y_of = [&](const SoundingModel* model) {

@@ -4,8 +4,8 @@
 #include "inversion/optimize/optimizer.hpp"
 #include "physics/mesh/surface.hpp"
 #include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/observations.hpp"
 #include "physics/mt/sounding.hpp"
-#include "physics/mt/survey.hpp"
 
 #include <vector>
 
@@ -30,11 +30,12 @@ struct SoundingModel {
 /// depth); stations without data are left out and reported. errors: InvalidArgument when no station has data.
 /// Every rank computes all of them.
 [[nodiscard]] std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
-                                                          const physics::mt::ObservedData& data,
+                                                          const physics::mt::Observations& data,
                                                           const physics::mesh::TensorGrid& grid);
 
 /// Returns the models as a section, log10 resistivity interpolated along the profile at the same depth below
-/// the surface, constant beyond the outermost stations. shape: (n_cells).
+/// the surface, constant beyond the outermost stations. shape: (n_cells). errors: InvalidArgument unless the
+/// grid has the axes y and z.
 [[nodiscard]] Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
                                        const std::vector<physics::mt::Station>& stations,
                                        const physics::mesh::TensorGrid& grid,

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "physics/mesh/sampling.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +11,17 @@
 namespace lodestone::inversion::mt {
 namespace {
 
+using physics::mesh::Axis;
 using physics::mesh::TensorGrid;
 
 std::string extent_text(const TensorGrid& grid) {
-  return fmt::format("the grid spans y {:g} … {:g} m and depths {:g} … {:g} m", grid.y_edges_m().front(),
-                     grid.y_edges_m().back(), grid.z_edges_m().front(), grid.z_edges_m().back());
+  const physics::mesh::Box extent = grid.extent();
+  std::string text = "the grid spans ";
+  for (const Axis axis : {Axis::x, Axis::y}) {
+    if (grid.has(axis))
+      text += fmt::format("{} {:g} … {:g} m and ", name(axis), extent[axis].from, extent[axis].to);
+  }
+  return text + fmt::format("depths {:g} … {:g} m", extent.z_m.from, extent.z_m.to);
 }
 
 /// Returns a model on the cells of an earth. `of_soundings`: the layered earths side by side. `key`: the
@@ -28,10 +35,11 @@ Eigen::VectorXd values_of(const ModelSource& source, const physics::mesh::Earth&
   const std::string difference = difference_of_surfaces(model, earth);
   if (!difference.empty())
     core::log::warning(
+        core::log::Id("inversion::mt::start_models#other_surface"),
         "{}.model_file: {}. Set profile.elevation, profile.surface_file and [sea] as they were for that "
         "model",
         key, difference);
-  return sampled_log10(model, earth.grid);
+  return physics::mesh::sampled_log10(model, earth.grid);
 }
 
 bool needs_soundings(const ProblemOptions& options) {
@@ -49,12 +57,17 @@ physics::mesh::Box extent_of(const physics::mesh::Earth& earth) {
 
 void warn_of_pieces_outside(const TearLine& line, const physics::mesh::Earth& earth) {
   std::string pieces;
+  const auto place = [&](const physics::mesh::Point& at) {
+    const auto [u_m, v_m] = flat(at, line.tear.plane);
+    return line.tear.plane == physics::mesh::Plane::section ? fmt::format("y = {:g} m, z = {:g} m", u_m, v_m)
+                                                            : fmt::format("x = {:g} m, y = {:g} m", u_m, v_m);
+  };
   for (const auto& piece : pieces_outside(line.tear, extent_of(earth)))
-    pieces += fmt::format("{}{:g} m from y = {:g} m, z = {:g} m to y = {:g} m, z = {:g} m",
-                          pieces.empty() ? "" : "; ", piece.length_m, piece.from.y_m, piece.from.z_m,
-                          piece.to.y_m, piece.to.z_m);
+    pieces += fmt::format("{}{:g} m from {} to {}", pieces.empty() ? "" : "; ", piece.length_m,
+                          place(piece.from), place(piece.to));
   if (!pieces.empty())
     core::log::warning(
+        core::log::Id("inversion::mt::start_models#tear_outside"),
         "{}: a part of the line lies outside the grid and tears nothing: {} ({}); end the line there or "
         "widen the grid",
         line.place, pieces, extent_text(earth.grid));
@@ -62,45 +75,25 @@ void warn_of_pieces_outside(const TearLine& line, const physics::mesh::Earth& ea
 
 }  // namespace
 
-Eigen::VectorXd sampled_log10(const physics::mesh::Model& model, const TensorGrid& grid) {
-  const TensorGrid& from = model.earth.grid;
-  const Eigen::VectorXd values = log10_resistivity(model);
-  Eigen::VectorXd result(grid.n_cells());
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy) {
-      const double depth_m = grid.z_centre_m(iz), y_m = grid.y_centre_m(iy);
-      const double z_m =
-          from.reference() == grid.reference() ? depth_m : depth_m + model.earth.surface.z_at(0.0, y_m);
-      result[grid.index(iz, iy)] = values[from.index(from.row_of(z_m), from.column_of(y_m))];
-    }
-  }
-  return result;
-}
-
-std::vector<Eigen::Index> hold_regions(const std::vector<FixedRegion>& regions, const TensorGrid& grid,
-                                       StartModels& models) {
-  std::vector<bool> held(static_cast<std::size_t>(grid.n_cells()), false);
+std::vector<Eigen::Index> hold_regions(const std::vector<FixedRegion>& regions,
+                                       const physics::mesh::Cells& cells, StartModels& models) {
+  std::vector<bool> held(static_cast<std::size_t>(cells.n_cells()), false);
   for (const FixedRegion& region : regions) {
-    Eigen::Index n = 0;
-    for (int iz = 0; iz < grid.n_z(); ++iz) {
-      for (int iy = 0; iy < grid.n_y(); ++iy) {
-        if (!region.polygon.contains({0.0, grid.y_centre_m(iy), grid.z_centre_m(iz)})) continue;
-        const Eigen::Index cell = grid.index(iz, iy);
-        held[static_cast<std::size_t>(cell)] = true;
-        if (region.resistivity_ohm_m) models.reference[cell] = std::log10(*region.resistivity_ohm_m);
-        models.start[cell] = models.reference[cell];
-        ++n;
-      }
-    }
-    if (n == 0)
+    const std::vector<Eigen::Index> inside = cells.inside(region.shape);
+    if (inside.empty())
       throw core::ConfigError(
           "configuration#no_cell_inside",
-          "{}: expected a region with the centre of at least one cell inside, got none ({})", region.place,
-          extent_text(grid));
-    core::log::info("fixed region: {} cells", n);
+          "{}: expected a region with the centre of at least one cell inside, but it contains no centre ({})",
+          region.place, extent_text(cells.grid));
+    for (const Eigen::Index cell : inside) {
+      held[static_cast<std::size_t>(cell)] = true;
+      if (region.resistivity_ohm_m) models.reference[cell] = std::log10(*region.resistivity_ohm_m);
+      models.start[cell] = models.reference[cell];
+    }
+    core::log::info("fixed region: {} cells", inside.size());
   }
   std::vector<Eigen::Index> free_cells;
-  for (Eigen::Index cell = 0; cell < grid.n_cells(); ++cell) {
+  for (Eigen::Index cell = 0; cell < cells.n_cells(); ++cell) {
     if (!held[static_cast<std::size_t>(cell)]) free_cells.push_back(cell);
   }
   if (free_cells.empty())
@@ -123,7 +116,7 @@ void check_tears(const std::vector<TearLine>& tears, const physics::mesh::Earth&
   }
 }
 
-StartModels start_models(const ProblemOptions& options, const physics::mt::ObservedData& data,
+StartModels start_models(const ProblemOptions& options, const physics::mt::Observations& data,
                          const physics::mesh::Earth& earth) {
   Eigen::VectorXd of_soundings;
   if (needs_soundings(options))

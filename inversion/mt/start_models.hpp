@@ -2,6 +2,7 @@
 #pragma once
 
 #include "inversion/mt/recipe.hpp"
+#include "physics/mesh/cells.hpp"
 
 #include <string>
 #include <vector>
@@ -14,25 +15,19 @@ struct StartModels {
 };
 
 /// Makes the models on the cells of an earth. Warns of a model that stands on another surface.
-[[nodiscard]] StartModels start_models(const ProblemOptions& options, const physics::mt::ObservedData& data,
+[[nodiscard]] StartModels start_models(const ProblemOptions& options, const physics::mt::Observations& data,
                                        const physics::mesh::Earth& earth);
 
 /// Holds the cells of regions at their resistivity (else that of the reference model) in both models, and
 /// returns the others in order. errors: ConfigError when a region holds no cell or all cells are held.
 [[nodiscard]] std::vector<Eigen::Index> hold_regions(const std::vector<FixedRegion>& regions,
-                                                     const physics::mesh::TensorGrid& grid,
-                                                     StartModels& models);
+                                                     const physics::mesh::Cells& cells, StartModels& models);
 
 /// Logs how many faces each tear crosses and warns of parts outside the grid. errors: ConfigError when a tear
 /// separates no two cells.
 void check_tears(const std::vector<TearLine>& tears, const physics::mesh::Earth& earth);
 
-/// Returns log10 resistivity of a section at the cell centres of another grid (depths from the surface where
-/// both are draped). shape: (n_cells).
-[[nodiscard]] Eigen::VectorXd sampled_log10(const physics::mesh::Model& model,
-                                            const physics::mesh::TensorGrid& grid);
-
-/// Describes how surface and sea of a model differ from those of an earth within the width of its grid, and
+/// Describes how surface and sea of a model differ from those of an earth within the sides of its grid, and
 /// what becomes of the model's cells; "" where they agree within 1 m and 1 % of the resistivity of the water.
 [[nodiscard]] std::string difference_of_surfaces(const physics::mesh::Model& model,
                                                  const physics::mesh::Earth& earth);

@@ -165,13 +165,13 @@ NamedTable sounding_table(const std::vector<SoundingModel>& models,
           .own_file = true};
 }
 
-std::optional<mt::ObservedData> observed_data(const core::DataSet& data, const core::Table& sites) {
+std::optional<mt::Observations> observations(const core::DataSet& data, const core::Table& sites) {
   const core::Table& key = data.key();
   for (const char* column : {"quantity", "site", "period_s"}) {
     if (!key.has(column)) return {};
   }
   if (!sites.has("name") || !sites.has("y_m")) return {};
-  mt::ObservedData out;
+  mt::Observations out;
   std::map<std::string, int> station_of;
   for (std::size_t k = 0; k < sites.n_rows(); ++k) {
     mt::Station station{.name = sites.texts("name")[k], .y_m = sites.numbers("y_m")[k]};
@@ -197,9 +197,9 @@ std::optional<mt::ObservedData> observed_data(const core::DataSet& data, const c
     const auto rule =
         std::ranges::find(rules, std::string_view(key.texts("quantity")[row]), &mt::DatumRule::name);
     if (station == station_of.end() || rule == rules.end()) return {};
-    out.survey.keys.push_back({static_cast<mt::Quantity>(rule - rules.begin()),
+    out.survey.keys.push_back({static_cast<mt::Datum>(rule - rules.begin()),
                                frequency_of.at(key.numbers("period_s")[row]), station->second});
-    out.mask.push_back(static_cast<mt::MaskReason>(data.reason()[row]));
+    out.reason.push_back(static_cast<mt::MaskReason>(data.reason()[row]));
     out.interpolated.push_back(key.has("interpolated") && key.numbers("interpolated")[row] != 0.0 ? 1 : 0);
   }
   return out;

@@ -39,7 +39,7 @@ namespace lodestone::inversion::mt {
 
 /// Returns the data of an outcome by station and frequency, as pictures of magnetotelluric data show them;
 /// nothing where the key of the data is that of another physics.
-[[nodiscard]] std::optional<physics::mt::ObservedData> observed_data(const core::DataSet& data,
-                                                                     const core::Table& sites);
+[[nodiscard]] std::optional<physics::mt::Observations> observations(const core::DataSet& data,
+                                                                    const core::Table& sites);
 
 }  // namespace lodestone::inversion::mt

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <vector>
 
 namespace lodestone::inversion::objective {
 
-// How near a model comes to a known one: numbers for tests on synthetic data. Models are log10 of ohm m.
+// How near models come to a known one or to each other. Vectors and matrices are log10 of ohm m.
 
 /// Returns ‖model − truth‖ / ‖truth‖ over these cells, all cells alike. errors: ShapeError; InvalidArgument
 /// (no cell, a cell outside, a truth of 0 everywhere).
@@ -27,5 +28,23 @@ struct SimilarityOptions {
 /// IEEE Trans. Image Process. 13, 600, eq. 13, uniform windows
 [[nodiscard]] double structural_similarity(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b,
                                            const SimilarityOptions& options = {});
+
+/// Pearson's correlation of log10 resistivity at the centres of the reference's cells that lie in the earth
+/// and the grid of the other model, where both are finite. Two grids that measure z from the same (the
+/// surface or the datum) are compared at the same z, others at the same depth below their surfaces.
+struct Correlation {
+  double r = 0.0;  ///< NaN where one of the two does not vary, or below two points
+  int n_points = 0;
+};
+/// Returns the correlation of two models. Each may have 1 to 3 axes; along an axis that one of them lacks it
+/// is the same everywhere. errors: InvalidArgument unless both are resistivities.
+[[nodiscard]] Correlation correlation(const physics::mesh::Model& reference,
+                                      const physics::mesh::Model& model);
+
+/// Returns the mean of log10 resistivity over a box, whose z is the depth below the surface, weighted by the
+/// volume of the cells inside and below the surface (in 2-D their area); NaN where nothing finite lies there.
+/// Bounds along an axis that the grid lacks have no effect. errors: InvalidArgument unless it is a
+/// resistivity.
+[[nodiscard]] double mean_log10(const physics::mesh::Model& model, const physics::mesh::Box& box);
 
 }  // namespace lodestone::inversion::objective

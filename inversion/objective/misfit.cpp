@@ -4,32 +4,8 @@
 #include "engine/core/error.hpp"
 
 #include <cmath>
-#include <numbers>
-#include <utility>
 
 namespace lodestone::inversion::objective {
-namespace {
-
-core::DataSet data_set(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
-                       const std::vector<std::uint8_t>& is_phase) {
-  const auto n = static_cast<std::size_t>(observed.size());
-  if (static_cast<std::size_t>(sigma.size()) != n || kept.size() != n || is_phase.size() != n)
-    throw core::ShapeError("inversion::DataMisfit#wrong_size",
-                           "expected observed, sigma, kept and is_phase of one length, got {}, {}, {} and {}",
-                           n, sigma.size(), kept.size(), is_phase.size());
-  core::DataSetParts parts{.observed = std::move(observed),
-                           .sigma = std::move(sigma),
-                           .turn = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(n)),
-                           .reasons = {"used", "masked"}};
-  for (std::size_t i = 0; i < n; ++i) {
-    if (is_phase[i] != 0) parts.turn[static_cast<Eigen::Index>(i)] = 2.0 * std::numbers::pi;
-    parts.reason.push_back(kept[i] != 0 ? 0 : 1);
-  }
-  return core::DataSet(std::move(parts));
-}
-
-}  // namespace
-
 DataMisfit::DataMisfit(const core::DataSet& data, double huber_threshold)
     : observed_(data.observed()),
       weights_(Eigen::VectorXd::Zero(data.size())),
@@ -47,10 +23,6 @@ DataMisfit::DataMisfit(const core::DataSet& data, double huber_threshold)
     if (data.is_used(i)) weights_[i] = 1.0 / data.sigma()[i];
   }
 }
-
-DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
-                       const std::vector<std::uint8_t>& is_phase, double huber_threshold)
-    : DataMisfit(data_set(std::move(observed), std::move(sigma), kept, is_phase), huber_threshold) {}
 
 Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) const {
   if (predicted.size() != size())

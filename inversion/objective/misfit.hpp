@@ -3,9 +3,6 @@
 
 #include "engine/core/data_set.hpp"
 
-#include <cstdint>
-#include <vector>
-
 namespace lodestone::inversion::objective {
 
 /// Misfit of real stacked data, least squares or Huber's norm; unused data are not counted, residuals of data
@@ -18,11 +15,6 @@ class DataMisfit {
   /// Takes observed data. `huber_threshold`: in σ; 0: least squares. errors: InvalidArgument when no datum is
   /// used or the threshold is negative or not finite.
   explicit DataMisfit(const core::DataSet& data, double huber_threshold = 0.0);
-  /// Takes data whose phases have a turn of 2π. shapes: all (n_data). errors: ShapeError; InvalidArgument
-  /// when a kept datum has no finite value or no positive sigma, or none is kept. `huber_threshold`: in σ; 0:
-  /// least squares. errors: InvalidArgument when it is negative or not finite.
-  DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
-             const std::vector<std::uint8_t>& is_phase, double huber_threshold = 0.0);
 
   [[nodiscard]] Eigen::Index size() const { return observed_.size(); }
   [[nodiscard]] Eigen::Index n_kept() const { return n_kept_; }

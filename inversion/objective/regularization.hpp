@@ -34,7 +34,7 @@ class Regularization {
   [[nodiscard]] double cost(const core::ConstVectorRef& model) const { return residual(model).squaredNorm(); }
   /// Returns true if R (m − m_ref) is the residual everywhere.
   [[nodiscard]] bool is_quadratic() const;
-  /// Return S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
+  /// Returns S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;
   [[nodiscard]] Eigen::MatrixXd apply_root_transposed(const core::ConstMatrixRef& b) const;
   /// Multiplications and additions of one column in either of the two.

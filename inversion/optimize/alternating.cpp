@@ -226,12 +226,12 @@ Alternating::Alternating(MPI_Comm comm, AlternatingOptions options, prior::Coded
                                 "the map has no subdomain; name a region or invert without codes");
 }
 
-std::unique_ptr<Run> Alternating::make_run(Objective objective) const {
+std::unique_ptr<Run> Alternating::make_run(const RunSettings& settings, Objective objective) const {
   if (objective.regularization->size() != coded_.map().size_out())
     throw core::ShapeError("inversion::Alternating#wrong_cells",
                            "expected an objective of the {} cells that the subdomains cut, got {} unknowns",
                            coded_.map().size_out(), objective.regularization->size());
-  return std::make_unique<AlternatingRun>(settings(), options_, coded_, std::move(objective));
+  return std::make_unique<AlternatingRun>(settings, options_, coded_, std::move(objective));
 }
 
 }  // namespace lodestone::inversion::optimize

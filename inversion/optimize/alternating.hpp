@@ -27,7 +27,8 @@ class Alternating final : public Optimizer {
 
  private:
   /// Makes a run. errors: ShapeError where the objective has other cells than the subdomains.
-  [[nodiscard]] std::unique_ptr<Run> make_run(Objective objective) const override;
+  [[nodiscard]] std::unique_ptr<Run> make_run(const RunSettings& settings,
+                                              Objective objective) const override;
   AlternatingOptions options_;
   prior::CodedRoughness coded_;
 };

@@ -10,6 +10,7 @@ namespace lodestone::inversion::optimize {
 CoolingStep::CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
                          const Objective& objective, Present present, StepServices services)
     : options_(options),
+      rule_(std::get<Cooling>(options.lambda)),
       system_(system),
       objective_(objective),
       present_(present),
@@ -18,14 +19,14 @@ CoolingStep::CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSys
 std::variant<Candidate, Stop> CoolingStep::run() {
   constexpr int n_lambdas = 4;  // an objective that falls at none of them is at its minimum
   double lambda = next_lambda();
-  for (int i = 0; i < n_lambdas; ++i, lambda /= options_.cooling_factor) {
+  for (int i = 0; i < n_lambdas; ++i, lambda /= rule_.factor) {
     if (auto candidate = shorten(lambda)) return std::move(*candidate);
   }
   if (!any_good_) return Stop{StopReason::failed, "every trial failed; one of them: " + failure_};
   return Stop{StopReason::stagnated, "no step lowers the objective, at this lambda or at smaller ones"};
 }
 
-/// Returns λ of the last iteration until `cooling_rate` iterations had it, then smaller by `cooling_factor`.
+/// Returns λ of the last iteration until `rate` iterations had it, then smaller by `factor`.
 double CoolingStep::next_lambda() const {
   const auto& history = present_.history;
   if (history.size() <= 1)
@@ -35,7 +36,7 @@ double CoolingStep::next_lambda() const {
   for (auto row = history.rbegin();
        row != history.rend() && row->kind != StepKind::start && row->lambda == present_.lambda; ++row)
     ++n_same;
-  return n_same >= options_.cooling_rate ? present_.lambda / options_.cooling_factor : present_.lambda;
+  return n_same >= rule_.rate ? present_.lambda / rule_.factor : present_.lambda;
 }
 
 /// Returns the jump, or the first of its halves that lowers the objective.

@@ -23,6 +23,7 @@ class CoolingStep {
     const std::vector<IterationRecord>& history;
   };
 
+  /// `options`: with cooling.
   CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Objective& objective,
               Present present, StepServices services);
   /// Returns a model whose objective is lower at its λ, or why there is none.
@@ -38,6 +39,7 @@ class CoolingStep {
   [[nodiscard]] double objective_of(double rms, const Eigen::VectorXd& model, double lambda) const;
 
   const GaussNewtonOptions& options_;
+  const Cooling& rule_;  // that of the options
   const GaussNewtonSystem& system_;
   const Objective& objective_;
   Present present_;

@@ -202,8 +202,8 @@ Descent::Descent(MPI_Comm comm, DescentOptions options) : Optimizer(comm), optio
   check(options_);
 }
 
-std::unique_ptr<Run> Descent::make_run(Objective objective) const {
-  return std::make_unique<DescentRun>(settings(), options_, std::move(objective));
+std::unique_ptr<Run> Descent::make_run(const RunSettings& settings, Objective objective) const {
+  return std::make_unique<DescentRun>(settings, options_, std::move(objective));
 }
 
 }  // namespace lodestone::inversion::optimize

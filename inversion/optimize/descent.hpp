@@ -29,7 +29,8 @@ class Descent final : public Optimizer {
   explicit Descent(MPI_Comm comm, DescentOptions options = {});
 
  private:
-  [[nodiscard]] std::unique_ptr<Run> make_run(Objective objective) const override;
+  [[nodiscard]] std::unique_ptr<Run> make_run(const RunSettings& settings,
+                                              Objective objective) const override;
   DescentOptions options_;
 };
 

@@ -9,32 +9,47 @@
 
 #include <cmath>
 #include <utility>
+#include <variant>
 
 namespace lodestone::inversion::optimize {
 namespace {
 
-void check(const GaussNewtonOptions& o) {
-  const auto finite_and = [](double value, bool condition) { return std::isfinite(value) && condition; };
-  check(o.stop, "inversion::GaussNewton");
-  if (o.max_lambda_trials < 1 || o.max_halvings < 0 || o.cooling_rate < 1)
-    throw core::InvalidArgument(
-        "inversion::GaussNewton#wrong_counts",
-        "expected max_lambda_trials ≥ 1, max_halvings ≥ 0 and cooling_rate ≥ 1, got {}, {} and {}",
-        o.max_lambda_trials, o.max_halvings, o.cooling_rate);
-  if (!finite_and(o.lambda_start, o.lambda_start >= 0.0) ||
-      !finite_and(o.lambda_factor, o.lambda_factor > 1.0) ||
-      !finite_and(o.lambda_tolerance, o.lambda_tolerance > 0.0) ||
-      !finite_and(o.cooling_factor, o.cooling_factor > 1.0))
+bool finite_and(double value, bool condition) { return std::isfinite(value) && condition; }
+
+void check_rule(const Occam& o) {
+  if (o.max_trials < 1)
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_counts",
+                                "expected max_trials of Occam of at least 1, got {}", o.max_trials);
+  if (!finite_and(o.factor, o.factor > 1.0) || !finite_and(o.tolerance, o.tolerance > 0.0))
     throw core::InvalidArgument("inversion::GaussNewton#wrong_lambda_options",
-                                "expected lambda_start ≥ 0, lambda_factor > 1, lambda_tolerance > 0 and "
-                                "cooling_factor > 1, got {}, {}, {} and {}",
-                                o.lambda_start, o.lambda_factor, o.lambda_tolerance, o.cooling_factor);
+                                "expected factor > 1 and tolerance > 0 of Occam, got {} and {}", o.factor,
+                                o.tolerance);
   if (!finite_and(o.sufficient_drop, o.sufficient_drop > 0.0 && o.sufficient_drop <= 1.0))
     throw core::InvalidArgument("inversion::GaussNewton#wrong_sufficient_drop",
                                 "expected sufficient_drop above 0 and at most 1, got {}", o.sufficient_drop);
   if (!finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0))
     throw core::InvalidArgument("inversion::GaussNewton#wrong_roughness_drop",
                                 "expected min_roughness_drop of 0 or more, got {}", o.min_roughness_drop);
+}
+
+void check_rule(const Cooling& o) {
+  if (o.rate < 1)
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_counts",
+                                "expected rate of Cooling of at least 1, got {}", o.rate);
+  if (!finite_and(o.factor, o.factor > 1.0))
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_lambda_options",
+                                "expected factor of Cooling above 1, got {}", o.factor);
+}
+
+void check(const GaussNewtonOptions& o) {
+  check(o.stop, "inversion::GaussNewton");
+  if (o.max_halvings < 0)
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_counts",
+                                "expected max_halvings of at least 0, got {}", o.max_halvings);
+  if (!finite_and(o.lambda_start, o.lambda_start >= 0.0))
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_lambda_options",
+                                "expected lambda_start of at least 0, got {}", o.lambda_start);
+  std::visit([](const auto& rule) { check_rule(rule); }, o.lambda);
 }
 
 class GaussNewtonRun final : public Run {
@@ -46,13 +61,13 @@ class GaussNewtonRun final : public Run {
   /// Occam goes on while the roughness falls; cooling ends at once. Only a jump looks for a smoother model: a
   /// creeping step to the target mends the fit that a redesign spoilt, at the roughness it finds.
   [[nodiscard]] std::optional<Stop> settled_at_target() const override {
-    if (options_.lambda_strategy == LambdaStrategy::cooling || !options_.smooth_at_target)
-      return Run::settled_at_target();
+    const auto* occam = std::get_if<Occam>(&options_.lambda);
+    if (occam == nullptr || !occam->smooth_at_target) return Run::settled_at_target();
     const auto& history = state_.history;
     if (history.size() < 2) return std::nullopt;
     const IterationRecord &last = history.back(), &before = history[history.size() - 2];
     if (last.kind == StepKind::jump && at_target(before.rms) &&
-        last.roughness > (1.0 - options_.min_roughness_drop) * before.roughness)
+        last.roughness > (1.0 - occam->min_roughness_drop) * before.roughness)
       return Stop{StopReason::target_reached, "the roughness no longer falls at the target"};
     return std::nullopt;
   }
@@ -79,8 +94,8 @@ class GaussNewtonRun final : public Run {
     if (auto stop = make_linear_system(system)) return stop;
     const StepServices services{[this](Candidate& candidate) { evaluate_trial(candidate); },
                                 [this](const std::string& what) { progress(what); }};
-    return options_.lambda_strategy == LambdaStrategy::cooling ? cool(*system, services)
-                                                               : search(*system, services);
+    return std::holds_alternative<Cooling>(options_.lambda) ? cool(*system, services)
+                                                            : search(*system, services);
   }
 
   std::optional<Stop> search(const GaussNewtonSystem& system, const StepServices& services) {
@@ -116,8 +131,8 @@ GaussNewton::GaussNewton(MPI_Comm comm, GaussNewtonOptions options) : Optimizer(
   check(options_);
 }
 
-std::unique_ptr<Run> GaussNewton::make_run(Objective objective) const {
-  return std::make_unique<GaussNewtonRun>(settings(), options_, std::move(objective));
+std::unique_ptr<Run> GaussNewton::make_run(const RunSettings& settings, Objective objective) const {
+  return std::make_unique<GaussNewtonRun>(settings, options_, std::move(objective));
 }
 
 }  // namespace lodestone::inversion::optimize

@@ -10,26 +10,19 @@
 
 namespace lodestone::inversion::optimize {
 
-void Optimizer::add(std::shared_ptr<Directive> directive) {
-  settings_.directives.push_back(std::move(directive));
-}
-void Optimizer::set_redesign(Redesign redesign) { settings_.redesign = std::move(redesign); }
-void Optimizer::set_reweigh(objective::Reweigh reweigh) { settings_.reweigh = std::move(reweigh); }
-void Optimizer::set_stop(std::function<std::optional<StopReason>()> stop) {
-  settings_.stop = std::move(stop);
-}
-
-InversionSummary Optimizer::minimize(Objective objective, Eigen::VectorXd start) {
+InversionSummary Optimizer::minimize(Objective objective, Eigen::VectorXd start, Hooks hooks) const {
   check(objective, start);
-  return make_run(std::move(objective))->begin(std::move(start));
+  const RunSettings settings{comm_, std::move(hooks)};
+  return make_run(settings, std::move(objective))->begin(std::move(start));
 }
 
-InversionSummary Optimizer::resume(Objective objective, InversionState state) {
+InversionSummary Optimizer::resume(Objective objective, InversionState state, Hooks hooks) const {
   check(objective, state.model);
   if (state.history.empty())
     throw core::InvalidArgument("inversion::Optimizer#no_history",
                                 "the saved state has no history; start a new run");
-  return make_run(std::move(objective))->resume(std::move(state));
+  const RunSettings settings{comm_, std::move(hooks)};
+  return make_run(settings, std::move(objective))->resume(std::move(state));
 }
 
 std::string InversionSummary::brief() const {

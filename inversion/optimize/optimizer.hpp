@@ -93,16 +93,19 @@ struct RedesignView {
 /// calls it with those of the last redesign to get the same map back.
 using Redesign = std::function<core::MapPtr(const RedesignView& view)>;
 
-/// The surroundings of a run, alike for every method.
-struct RunSettings {
-  MPI_Comm comm;
+/// The functions that a run calls besides its objective, alike for every method; all are optional.
+struct Hooks {
   std::vector<std::shared_ptr<Directive>> directives{};
   Redesign redesign{};
+  /// The history then contains the roughness after it. Not for descents, because they precondition with the
+  /// regularization of the start.
   objective::Reweigh reweigh{};
+  /// Runs after the start model and after every iteration. A reason on any rank stops all of them cleanly.
   std::function<std::optional<StopReason>()> stop{};
 };
 
 class Run;
+struct RunSettings;
 
 /// An iterative method that minimizes an objective. collective over its communicator; every rank holds the
 /// same model.
@@ -114,31 +117,22 @@ class Optimizer {
   Optimizer(Optimizer&&) = default;
   Optimizer& operator=(Optimizer&&) = default;
 
-  void add(std::shared_ptr<Directive> directive);
-  void set_redesign(Redesign redesign);
-  /// Sets the reweighting; the history then contains the roughness after it. Not for descents, because
-  /// they precondition with the regularization of the start.
-  void set_reweigh(objective::Reweigh reweigh);
-  /// Sets the check for a stop, which runs after the start model and after every iteration. A reason on any
-  /// rank stops all of them cleanly.
-  void set_stop(std::function<std::optional<StopReason>()> stop);
-
   /// Minimizes from a start model. A forward run that throws SolverError or gives NaN causes no exception: as
   /// a trial it is rejected, elsewhere the summary has `failed` and the last good model. errors: ShapeError,
   /// InvalidArgument.
-  [[nodiscard]] InversionSummary minimize(Objective objective, Eigen::VectorXd start);
-  /// Continues from a saved state; the trajectory is the one the uninterrupted run takes.
-  [[nodiscard]] InversionSummary resume(Objective objective, InversionState state);
+  [[nodiscard]] InversionSummary minimize(Objective objective, Eigen::VectorXd start, Hooks hooks = {}) const;
+  /// Continues from a saved state; with the same hooks the trajectory is the one the uninterrupted run takes.
+  [[nodiscard]] InversionSummary resume(Objective objective, InversionState state, Hooks hooks = {}) const;
 
  protected:
   /// Keeps `comm`, which a process without MPI never uses.
-  explicit Optimizer(MPI_Comm comm) : settings_{.comm = comm} {}
-  [[nodiscard]] const RunSettings& settings() const { return settings_; }
+  explicit Optimizer(MPI_Comm comm) : comm_(comm) {}
 
  private:
-  [[nodiscard]] virtual std::unique_ptr<Run> make_run(Objective objective) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Run> make_run(const RunSettings& settings,
+                                                      Objective objective) const = 0;
 
-  RunSettings settings_;
+  MPI_Comm comm_;
 };
 
 /// Writes and reads a state as named arrays of a group, without loss. errors of read_state: FormatError.

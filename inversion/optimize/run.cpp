@@ -53,7 +53,7 @@ void check(const Objective& objective, const Eigen::VectorXd& model) {
 Run::Run(const RunSettings& settings, StopRules rules, double lambda_start, Objective objective)
     : team_(settings.comm),
       objective_(std::move(objective)),
-      settings_(settings),
+      hooks_(settings.hooks),
       rules_(rules),
       lambda_start_(lambda_start) {}
 
@@ -62,7 +62,7 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
   state_.model = std::move(model);
   state_.lambda = lambda_start_;
   Candidate start{.model = state_.model, .kind = StepKind::start, .step = 0.0};
-  settings_.redesign ? evaluate(start) : evaluate(start, linearization_);
+  hooks_.redesign ? evaluate(start) : evaluate(start, linearization_);
   if (!start.failure.empty())
     return summary({StopReason::failed, "the start model has no responses: " + start.failure});
   record(start, start.rms);
@@ -71,12 +71,12 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
 
 InversionSummary Run::resume(InversionState state) {
   state_ = std::move(state);
-  if (state_.design_iteration >= 0 && settings_.redesign) {
+  if (state_.design_iteration >= 0 && hooks_.redesign) {
     if (auto forward = ask_for_redesign(state_.design_model, state_.design_iteration))
       objective_.forward = std::move(forward);
   }
   Candidate saved{.model = state_.model};
-  settings_.redesign ? evaluate(saved) : evaluate(saved, linearization_);
+  hooks_.redesign ? evaluate(saved) : evaluate(saved, linearization_);
   if (!saved.failure.empty())
     return summary({StopReason::failed, "the saved model has no responses: " + saved.failure});
   predicted_ = std::move(saved.predicted);
@@ -120,7 +120,7 @@ std::optional<Stop> Run::finished() const {
 }
 
 bool Run::asked_to_stop() {
-  const auto reason = settings_.stop ? settings_.stop() : std::nullopt;
+  const auto reason = hooks_.stop ? hooks_.stop() : std::nullopt;
   const int code = team_.max(reason ? static_cast<int>(*reason) : -1);
   if (code < 0) return false;
   const auto agreed = static_cast<StopReason>(code);
@@ -132,13 +132,13 @@ bool Run::asked_to_stop() {
 core::MapPtr Run::ask_for_redesign(const Eigen::VectorXd& model, int iteration) const {
   const auto n_before = std::ranges::count_if(
       state_.history, [&](const IterationRecord& row) { return row.iteration < iteration; });
-  return settings_.redesign(
+  return hooks_.redesign(
       {model, iteration, std::span(state_.history).first(static_cast<std::size_t>(n_before))});
 }
 
 std::optional<Stop> Run::redesign() {
   redesigned_ = false;
-  if (!settings_.redesign) return std::nullopt;
+  if (!hooks_.redesign) return std::nullopt;
   auto forward = ask_for_redesign(state_.model, state_.iteration + 1);
   if (!forward) return std::nullopt;
   redesigned_ = true;
@@ -161,8 +161,8 @@ std::optional<Stop> Run::redesign() {
 
 /// The weights of the roughness are those of the model now in the state.
 void Run::reweigh() {
-  if (!settings_.reweigh) return;
-  Objective next{objective_.forward, objective_.misfit, settings_.reweigh(state_.model)};
+  if (!hooks_.reweigh) return;
+  Objective next{objective_.forward, objective_.misfit, hooks_.reweigh(state_.model)};
   check(next, state_.model);
   objective_.regularization = std::move(next.regularization);
 }
@@ -265,11 +265,11 @@ void Run::record(Candidate& candidate, double rms_at_start) {
                             .seconds = seconds_since(begin_),
                             .code_lambda = candidate.code_lambda});
   const IterationView view{state_.history.back(), state_.model, predicted_, state_};
-  for (const auto& directive : settings_.directives) directive->on_iteration(view);
+  for (const auto& directive : hooks_.directives) directive->on_iteration(view);
 }
 
 void Run::progress(const std::string& what) const {
-  for (const auto& directive : settings_.directives) directive->on_progress(what);
+  for (const auto& directive : hooks_.directives) directive->on_progress(what);
 }
 
 InversionSummary Run::summary(const Stop& stop) const {

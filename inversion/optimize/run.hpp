@@ -33,10 +33,17 @@ void check(const StopRules& rules, const char* component);
 /// Checks that an objective belongs to a start model. errors: InvalidArgument, ShapeError.
 void check(const Objective& objective, const Eigen::VectorXd& model);
 
+/// The surroundings of a run, alike for every method.
+struct RunSettings {
+  MPI_Comm comm;
+  Hooks hooks{};
+};
+
 /// One run: the state, the surroundings of the iterations, and the parts that all methods need. Internal to
 /// this layer. collective: every member.
 class Run {
  public:
+  /// `settings`: outlive the run.
   Run(const RunSettings& settings, StopRules rules, double lambda_start, Objective objective);
   virtual ~Run() = default;
   Run(const Run&) = delete;
@@ -99,7 +106,7 @@ class Run {
   void record(Candidate& candidate, double rms_at_start);
   [[nodiscard]] InversionSummary summary(const Stop& stop) const;
 
-  const RunSettings& settings_;
+  const Hooks& hooks_;
   StopRules rules_;
   double lambda_start_;
   Eigen::VectorXd predicted_;

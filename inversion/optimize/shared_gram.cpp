@@ -43,14 +43,14 @@ Eigen::MatrixXd shared_blocks(
     owner.insert(owner.end(), static_cast<std::size_t>(block.size), block.owner);
     if (block.owner == team.rank()) mine.push_back(block);
   }
-  std::string failure;
+  core::Worded failure;
   try {
     core::parallel_for(std::ssize(mine), [&](std::ptrdiff_t i) {
       const ColumnBlock& block = mine[static_cast<std::size_t>(i)];
       result.middleCols(block.first, block.size) = work(block.first, block.size);
     });
   } catch (const core::SolverError& error) {
-    failure = error.what();
+    failure = core::worded(error);
   }
   team.throw_together(failure);
   team.share_columns(owner, result);

@@ -27,6 +27,7 @@ StepSearch::StepSearch(const GaussNewtonOptions& options, const GaussNewtonSyste
                        const objective::Regularization& regularization, Present present,
                        StepServices services)
     : options_(options),
+      rule_(std::get<Occam>(options.lambda)),
       system_(system),
       regularization_(regularization),
       present_(present),
@@ -60,18 +61,18 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
   const auto rms_of = [&](double lambda) {
     trials.push_back(trial(kind, lambda));
     services_.progress(fmt::format("{} {}/{} lambda {:.2e} rms {:.3f}", core::word(kind), trials.size(),
-                                   options_.max_lambda_trials, lambda, trials.back().rms));
+                                   rule_.max_trials, lambda, trials.back().rms));
     return trials.back().rms;
   };
   const LambdaSearchResult found = search_lambda(
       rms_of, lambda_start,
       {.target_rms = options_.stop.target_rms,
        .current_rms = present_.rms,
-       .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
-       .first_step = std::log10(options_.lambda_factor),
-       .tolerance = options_.lambda_tolerance,
-       .max_trials = options_.max_lambda_trials,
-       .any_at_target = !options_.smooth_at_target,
+       .sufficient_rms = (1.0 - rule_.sufficient_drop) * present_.rms,
+       .first_step = std::log10(rule_.factor),
+       .tolerance = rule_.tolerance,
+       .max_trials = rule_.max_trials,
+       .any_at_target = !rule_.smooth_at_target,
        .suffices = [&](std::size_t i) { return kind == StepKind::creep && is_as_smooth(trials[i]); }});
   return {std::move(trials[found.best]), found.target_reached};
 }
@@ -133,7 +134,7 @@ bool StepSearch::is_better(const Candidate& candidate) const {
 /// All that a larger λ of a creeping step could save is what the step adds to the roughness.
 bool StepSearch::is_as_smooth(const Candidate& candidate) const {
   return regularization_.cost(candidate.model) <=
-         (1.0 + options_.min_roughness_drop) * regularization_.cost(present_.model);
+         (1.0 + rule_.min_roughness_drop) * regularization_.cost(present_.model);
 }
 
 }  // namespace lodestone::inversion::optimize

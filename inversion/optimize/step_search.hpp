@@ -33,6 +33,7 @@ class StepSearch {
     double jump_lambda;   ///< λ of the last jump; 0: none yet
     double creep_lambda;  ///< λ of the last step if that crept; 0: it jumped
   };
+  /// `options`: with Occam.
   StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
              const objective::Regularization& regularization, Present present, StepServices services);
   /// Returns a better model, or why there is none.
@@ -56,6 +57,7 @@ class StepSearch {
   [[nodiscard]] bool is_as_smooth(const Candidate& candidate) const;
 
   const GaussNewtonOptions& options_;
+  const Occam& rule_;  // that of the options
   const GaussNewtonSystem& system_;
   const objective::Regularization& regularization_;
   Present present_;

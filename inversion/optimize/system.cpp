@@ -18,11 +18,11 @@ namespace {
 core::JacobianRows local_rows(const core::Team& team, const core::Linearization& linearization) {
   const core::ScopedTimer timer("inversion/jacobian");
   core::JacobianRows rows;
-  std::string failure;
+  core::Worded failure;
   try {
     rows = linearization.local_jacobian();
   } catch (const core::SolverError& error) {
-    failure = error.what();
+    failure = core::worded(error);
   }
   team.throw_together(failure);
   return rows;

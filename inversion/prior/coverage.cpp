@@ -89,7 +89,7 @@ std::string of_data(const std::vector<SubdomainCoverage>& rows) {
   }
   return fmt::format(
       " The data take away {:.0f} % of the prior's variance on average, more than half in {} of {} "
-      "subdomains; in {} the prior speaks.",
+      "subdomains; in {} the prior prevails.",
       100.0 * sum / static_cast<double>(rows.size()), n_data, rows.size(), n_prior);
 }
 

@@ -92,7 +92,8 @@ std::string in_words(const PriorFindings& prior, double target_rms) {
   const bool strained = fits && !prior.polished && leaves_prior(prior);
   std::string text =
       strained
-          ? fmt::format("The prior fits the data, but partly with earths that it hardly knows: {}.", reached)
+          ? fmt::format("The prior fits the data, but partly with earths at the edge of its training: {}.",
+                        reached)
       : fits ? fmt::format("The prior fits the data: {}.", reached)
              : fmt::format("The prior does not fit the data to the target: {}.", reached);
   const std::string of_subdomains =
@@ -104,7 +105,7 @@ std::string in_words(const PriorFindings& prior, double target_rms) {
       "{:.2f} at most.",
       prior.final_rms, deviation.rms, deviation.largest);
   if (!fits && prior.final_rms > hardly_less * prior.features_rms)
-    text += " Free cells hardly fit better: what is left of the misfit is not the prior's fault.";
+    text += " Free cells hardly fit better: the prior is not the cause of the remaining misfit.";
   return text + of_subdomains;
 }
 

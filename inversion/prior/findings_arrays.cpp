@@ -44,14 +44,14 @@ std::vector<SubdomainCoverage> read_coverage(const core::ArraySource& source, co
   if (!source.contains(name)) return {};
   const Eigen::MatrixXd table = core::read_matrix(source, name);
   if (table.rows() != n_subdomains || table.cols() != n_coverage_columns)
-    throw core::FormatError("inversion::prior::read_findings",
+    throw core::FormatError("inversion::prior::read_findings#wrong_size",
                             "array '{}': expected {} × {} entries, got {} × {}", name, n_subdomains,
                             n_coverage_columns, table.rows(), table.cols());
   std::vector<SubdomainCoverage> rows;
   for (const auto& row : table.rowwise()) {
     const double verdict = row[5];
     if (!(verdict == 0.0 || verdict == 1.0 || verdict == 2.0))
-      throw core::FormatError("inversion::prior::read_findings",
+      throw core::FormatError("inversion::prior::read_findings#unknown_verdict",
                               "array '{}': expected a verdict of 0, 1 or 2, got {}", name, verdict);
     rows.push_back({.region = region.name,
                     .subdomain = static_cast<int>(rows.size()),
@@ -70,8 +70,8 @@ RegionFindings read_region(const core::ArraySource& source, const std::string& p
   for (std::size_t k = 0; k < texts.size(); ++k) *texts_of(region)[k] = source.attribute(place, texts[k]);
   const auto box = core::read_doubles(source, place + "/box_m");
   if (box.size() != 4)
-    throw core::FormatError("inversion::prior::read_findings", "array '{}/box_m': expected 4 entries, got {}",
-                            place, box.size());
+    throw core::FormatError("inversion::prior::read_findings#wrong_box",
+                            "array '{}/box_m': expected 4 entries, got {}", place, box.size());
   region.y_from_m = box[0], region.y_to_m = box[1], region.z_from_m = box[2], region.z_to_m = box[3];
   region.reconstruction_rms_decades = core::read_number(source, place + "/reconstruction_rms_decades");
   region.codes = core::read_matrix(source, place + "/codes").transpose();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: one kind of decoder, as network_map.hpp is; decoder.hpp holds what all kinds share.
+// Small on purpose: one kind of decoder, as network_decoder.hpp is; decoder.hpp holds what all kinds share.
 #pragma once
 
 #include "inversion/prior/decoder.hpp"

@@ -115,10 +115,15 @@ void check_codes(const RegionOptions& region) {
 }
 
 void cut(CutRegion& region, const physics::mesh::Earth& earth) {
+  physics::mesh::require_section(earth, "inversion::Regions");
   check_codes(region.options);
   const TensorGrid& grid = earth.grid;
   const std::vector<double> all_depths_m = depths_of(region.options, earth);
   const TensorGrid& trained = region.card().patch;
+  if (trained.has(physics::mesh::Axis::x))
+    refuse(region.options, "region_other_patch",
+           "expected a network of columns or of patches along y and z, got patches with {} cells along x",
+           trained.n_x());
   const Range rows = cells_inside(
       region.options, "z_m",
       region.options.z_m.value_or(Interval{trained.z_edges_m().front(), trained.z_edges_m().back()}),

@@ -30,9 +30,9 @@ struct RoughnessNormOptions {
   double epsilon = 0.1;  ///< ε, in decades over a distance of (depth + z0), z0 as in RoughnessOptions
 };
 
-/// Returns the operator of the gradients v that the norms count: for each row of the first-order
-/// `roughness_operator` the difference of its two cells, divided by the distance of their centres and times
-/// (depth + z0); zero for the rows of smallness. shape: (n_rows, n_cells). errors: InvalidArgument for
+/// Returns the operator of the gradients v that the norms count. A row of the first-order
+/// `roughness_operator` gives the difference of its two cells, divided by the distance of their centres and
+/// times (depth + z0). Rows of smallness are zero. shape: (n_rows, n_cells). errors: InvalidArgument for
 /// another order.
 [[nodiscard]] Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::Cells& cells,
                                                           const RoughnessOptions& options);

@@ -95,14 +95,14 @@ class Sampler {
 /// Says on every rank what failed on any; `work` may call collective functions that fail together.
 template <class Work>
 void together(const core::Team& team, Work&& work) {
-  std::string failure;
+  core::Worded failure;
   try {
     work();
   } catch (const core::SolverError& error) {
-    failure = error.what();
+    failure = core::worded(error);
   } catch (const core::InvalidArgument&
                error) {  // a trial may ask for what no forward map can give, as 10^400 ohm m
-    failure = error.what();
+    failure = core::worded(error);
   }
   team.throw_together(failure);
 }

@@ -29,14 +29,12 @@ double median(std::vector<double> values) {
 /// Returns the lower edge of the deepest cell of each column that is seen, the median over the columns; depth
 /// as the grid counts it.
 double usual_depth_m(const physics::mesh::TensorGrid& grid, const Eigen::VectorXd& investigated) {
-  std::vector<double> depth_m;
-  for (int iy = 0; iy < grid.n_y(); ++iy) {
-    double deepest = grid.z_edges_m().front();
-    for (int iz = 0; iz < grid.n_z(); ++iz) {
-      if (investigated[grid.index(iz, iy)] > 0.5)
-        deepest = grid.z_edges_m()[static_cast<std::size_t>(iz) + 1];
-    }
-    depth_m.push_back(deepest);
+  const std::vector<double>& z_m = grid.z_edges_m();
+  const auto n_columns = static_cast<std::size_t>(grid.n_columns());
+  std::vector<double> depth_m(n_columns, z_m.front());
+  for (std::size_t cell = 0; cell < static_cast<std::size_t>(grid.n_cells()); ++cell) {  // layer by layer
+    if (investigated[static_cast<Eigen::Index>(cell)] > 0.5)
+      depth_m[cell % n_columns] = z_m[cell / n_columns + 1];
   }
   return median(std::move(depth_m));
 }
@@ -48,7 +46,8 @@ std::string on_counting(const Counting& counting) {
   std::string text;
   if (counting.error_scale != 1.0)
     text = fmt::format(
-        " Errors count {:.2f} times what was stated, as the rms asks for; spreads are so much wider.",
+        " Errors count {:.2f} times the stated ones, to agree with the rms; spreads are wider by this "
+        "factor.",
         counting.error_scale);
   if (counting.codes_in_run >= clearly_narrower) return text;
   text +=
@@ -67,14 +66,15 @@ std::string on_posterior(const PosteriorSpread& posterior, const physics::mesh::
   const std::string text =
       fmt::format("{:.0f} data determine {:.1f} of {:.0f} unknowns ({}) around the final model.",
                   posterior.n_data, posterior.degrees_of_freedom, posterior.n_unknowns, posterior.unknowns);
-  if (seen.empty()) return text + " They see no cell: the section is that of its prior.";
+  if (seen.empty()) return text + " They determine no cell: the model is that of its prior.";
   const double share =
       100.0 * static_cast<double>(seen.size()) / static_cast<double>(posterior.investigated.size());
-  return text + fmt::format(
-                    " They see {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 "
-                    "resistivity is known to {:.2f} "
-                    "decades (one standard deviation, the median).",
-                    share, 1e-3 * usual_depth_m(grid, posterior.investigated), median(std::move(seen)));
+  return text +
+         fmt::format(
+             " They determine {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 "
+             "resistivity is known to {:.2f} "
+             "decades (one standard deviation, the median).",
+             share, 1e-3 * usual_depth_m(grid, posterior.investigated), median(std::move(seen)));
 }
 
 std::string on_ensemble(const EnsembleSpread& ensemble) {

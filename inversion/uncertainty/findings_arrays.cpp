@@ -105,7 +105,7 @@ std::optional<Uncertainty> read_findings(const core::ArraySource& source,
         uncertainty.ensemble.emplace(read_spread<EnsembleSpread>(source, ensemble_group, grid));
     const auto counts = core::read_integers(source, name);
     if (counts.size() != 4)
-      throw core::FormatError("inversion::uncertainty::read_findings",
+      throw core::FormatError("inversion::uncertainty::read_findings#wrong_size",
                               "array '{}': expected 4 entries, got {}", name, counts.size());
     ensemble.n_samples = static_cast<int>(counts[0]);
     ensemble.n_failed = static_cast<int>(counts[1]);

@@ -36,11 +36,11 @@ MatrixXd units(Index n, Index first, Index size) {
 std::unique_ptr<core::Linearization> linearized(const core::Team& team, const core::DifferentiableMap& map,
                                                 const VectorXd& model) {
   std::unique_ptr<core::Linearization> linearization;
-  std::string failure;
+  core::Worded failure;
   try {
     linearization = map.linearize(model);
   } catch (const core::SolverError& error) {
-    failure = error.what();
+    failure = core::worded(error);
   }
   team.throw_together(failure);
   return linearization;
@@ -132,14 +132,14 @@ VectorXd Posterior::Impl::sum_over_root(Index n_out,
   const auto blocks = optimize::column_blocks(root.cols(), team.size());
   MatrixXd sums = MatrixXd::Zero(n_out, std::ssize(blocks));
   std::vector<int> owner;
-  std::string failure;
+  core::Worded failure;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     owner.push_back(blocks[i].owner);
     if (blocks[i].owner != team.rank() || !failure.empty()) continue;
     try {
       sums.col(static_cast<Index>(i)) = of_block(root.middleCols(blocks[i].first, blocks[i].size));
     } catch (const core::SolverError& error) {
-      failure = error.what();
+      failure = core::worded(error);
     }
   }
   team.throw_together(failure);

@@ -5,6 +5,8 @@
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 
+#include <cmath>
+
 namespace lodestone::io::csv {
 namespace {
 
@@ -54,6 +56,17 @@ Rows read_rows(const std::string& path, const char* component) {
     }
   }
   return table;
+}
+
+double real_field(const std::string& text, const std::string& path, int line, const char* component,
+                  std::string_view column) {
+  const auto value = text::number(text);
+  if (!value || !std::isfinite(*value)) {
+    throw core::FormatError(std::string(component) + "#not_a_number",
+                            "{}:{}: expected a number in column {}, got \"{}\"", path, line, column,
+                            text::printable(text));
+  }
+  return *value;
 }
 
 std::string quoted_if_needed(const std::string& text) {

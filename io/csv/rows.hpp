@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: private, shared by the tables of this folder.
+// Private: shared by the tables of this folder and of the folders that own what a table holds.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct Rows {
 /// Reads the fields of a file; empty lines and those that begin with # are left out. errors: FileError;
 /// FormatError with file:line, `component` as its source, on a row with another number of fields.
 [[nodiscard]] Rows read_rows(const std::string& path, const char* component);
+
+/// Returns the number in a field. errors: FormatError with file:line and column, `component` as its source,
+/// unless it is finite.
+[[nodiscard]] double real_field(const std::string& text, const std::string& path, int line,
+                                const char* component, std::string_view column);
 
 /// Returns a field, in quotes where it holds a comma or a quote; quotes within it are doubled.
 [[nodiscard]] std::string quoted_if_needed(const std::string& text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: tables of any kind, beside those of magnetotellurics.
+// Small on purpose: one pair of functions, for tables of any kind.
 #pragma once
 
 #include "engine/core/table.hpp"

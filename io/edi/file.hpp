@@ -20,8 +20,8 @@ struct EdiBlock {
   int line = 0;
   std::vector<std::pair<int, std::string_view>> lines;  ///< the lines below the first, with their numbers
 
-  /// KEY=VALUE lines (HEAD, DEFINEMEAS, MTSECT …), keys in upper case, quotes removed; the first of equal
-  /// keys.
+  /// Returns the KEY=VALUE lines (HEAD, DEFINEMEAS, MTSECT …), keys in upper case, quotes removed; the first
+  /// of equal keys.
   [[nodiscard]] std::map<std::string, std::string> entries() const;
 };
 

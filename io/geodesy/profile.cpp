@@ -51,7 +51,7 @@ Profile as_placed(const std::vector<StationData>& stations) {
 
 }  // namespace
 
-Profile profile(const std::vector<StationData>& stations, const ProfileOptions& options) {
+Profile profile(const std::vector<StationData>& stations, const physics::mt::ProfileOptions& options) {
   if (stations.empty())
     throw core::InvalidArgument("io::geodesy::profile#no_station",
                                 "expected at least one station, found none");
@@ -60,8 +60,7 @@ Profile profile(const std::vector<StationData>& stations, const ProfileOptions& 
   const Projection projection = projection_of(options.projection, places);
   std::vector<std::string> names;
   for (const StationData& station : stations) names.push_back(station.site.name);
-  Profile out = physics::mt::make_profile(names, projection.to_plane(places),
-                                          {options.azimuth_deg, options.origin, options.distance});
+  Profile out = physics::mt::make_profile(names, projection.to_plane(places), options);
   const GeoPoint origin = projection.to_geographic({out.origin}).front();
   out.origin_latitude_deg = origin.latitude_deg;
   out.origin_longitude_deg = origin.longitude_deg;

@@ -50,7 +50,7 @@ GeoPoint mean_of(const std::vector<GeoPoint>& points) {
   for (const auto& p : points) {
     if (!(std::abs(p.latitude_deg) <= 90.0) || !(std::abs(p.longitude_deg) <= 360.0)) {
       throw core::InvalidArgument(
-          "io::Projection#wrong_coordinates",
+          "io::geodesy::Projection#wrong_coordinates",
           "expected latitude and longitude in degrees, got ({}, {}); add them to the station's file",
           p.latitude_deg, p.longitude_deg);
     }
@@ -59,7 +59,7 @@ GeoPoint mean_of(const std::vector<GeoPoint>& points) {
     z += std::sin(p.latitude_deg * radians);
   }
   if (points.empty())
-    throw core::InvalidArgument("io::Projection#no_point",
+    throw core::InvalidArgument("io::geodesy::Projection#no_point",
                                 "expected at least one point to centre the projection on, found none");
   return {std::atan2(z, std::hypot(x, y)) / radians, std::atan2(y, x) / radians};
 }
@@ -78,7 +78,7 @@ struct Projection::Impl {
     if (raw) transformation.reset(proj_normalize_for_visualization(context.get(), raw.get()));
     if (!transformation || !counts_metres(context.get(), definition.c_str())) {
       throw core::ConfigError(
-          "io::Projection#wrong_system",
+          "io::geodesy::Projection#wrong_system",
           "expected a projected coordinate system in metres, for example \"EPSG:32733\" or "
           "\"+proj=tmerc … +type=crs\", got \"{}\"",
           definition);
@@ -116,7 +116,7 @@ std::vector<PlanePoint> Projection::to_plane(const std::vector<GeoPoint>& points
                                       proj_coord(p.longitude_deg, p.latitude_deg, 0.0, 0.0));
     if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
       throw core::InvalidArgument(
-          "io::Projection#no_image",
+          "io::geodesy::Projection#no_image",
           "the point at latitude {}, longitude {} has no image under {}; check the coordinates",
           p.latitude_deg, p.longitude_deg, impl_->definition);
     }
@@ -131,7 +131,7 @@ std::vector<GeoPoint> Projection::to_geographic(const std::vector<PlanePoint>& p
     const PJ_COORD image =
         proj_trans(impl_->transformation.get(), PJ_INV, proj_coord(p.east_m, p.north_m, 0.0, 0.0));
     if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
-      throw core::InvalidArgument("io::Projection#outside",
+      throw core::InvalidArgument("io::geodesy::Projection#outside",
                                   "the point {} m north, {} m east lies outside {}; check the coordinates",
                                   p.north_m, p.east_m, impl_->definition);
     }

@@ -40,7 +40,7 @@ class Projection {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Great-circle distance on a sphere of 6371 km.
+/// Returns the great-circle distance on a sphere of 6371 km.
 [[nodiscard]] double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b);
 
 }  // namespace lodestone::io::geodesy

@@ -68,10 +68,10 @@ class QuietErrors {
 /// Returns the cause of the last failure of HDF5 on this thread.
 [[nodiscard]] std::string last_error();
 
-/// The type of one element in memory; complex numbers are compounds {r, i}.
+/// Returns the type of one element in memory; complex numbers are compounds {r, i}.
 [[nodiscard]] Handle memory_type(core::DType dtype);
 
-/// A fixed-length, zero-padded UTF-8 string type.
+/// Returns a fixed-length, zero-padded UTF-8 string type.
 [[nodiscard]] Handle text_type(std::size_t width);
 
 }  // namespace lodestone::io::hdf5

@@ -54,13 +54,14 @@ struct Hdf5Sink::Impl {
   }
 
   [[noreturn]] void fail(const std::string& object, const char* doing) const {
-    throw core::FileError("io::Hdf5Sink#not_written", "{}: {} '{}' failed: {}", path, doing, object,
+    throw core::FileError("io::hdf5::Hdf5Sink#not_written", "{}: {} '{}' failed: {}", path, doing, object,
                           hdf5::last_error());
   }
 
   void require_open() const {
     if (!file.valid()) {
-      throw core::InvalidArgument("io::Hdf5Sink#committed", "{}: nothing can be written after commit", path);
+      throw core::InvalidArgument("io::hdf5::Hdf5Sink#committed", "{}: nothing can be written after commit",
+                                  path);
     }
   }
 
@@ -91,7 +92,7 @@ struct Hdf5Sink::Impl {
                      std::span<const std::byte> bytes) {
     require_open();
     if (name.empty() || exists(name)) {
-      throw core::InvalidArgument("io::Hdf5Sink#name_not_new",
+      throw core::InvalidArgument("io::hdf5::Hdf5Sink#name_not_new",
                                   "{}: expected a new array name, got '{}' again; write each array once",
                                   path, name);
     }
@@ -138,8 +139,9 @@ void Hdf5Sink::write(const std::string& name, const core::ArrayInfo& info, std::
   const hdf5::QuietErrors quiet;
   const std::size_t expected = static_cast<std::size_t>(info.count()) * core::size_of(info.dtype);
   if (bytes.size() != expected) {
-    throw core::ShapeError("io::Hdf5Sink#wrong_bytes", "array '{}': expected {} bytes for its shape, got {}",
-                           name, expected, bytes.size());
+    throw core::ShapeError("io::hdf5::Hdf5Sink#wrong_bytes",
+                           "array '{}': expected {} bytes for its shape, got {}", name, expected,
+                           bytes.size());
   }
   const std::vector<hsize_t> shape(info.shape.begin(), info.shape.end());
   impl_->write_dataset(name, hdf5::memory_type(info.dtype).get(), shape, bytes);
@@ -163,7 +165,7 @@ void Hdf5Sink::attribute(const std::string& object, const std::string& key, cons
   impl_->require_open();
   if (text.size() > max_attribute_bytes) {
     throw core::InvalidArgument(
-        "io::Hdf5Sink#long_attribute",
+        "io::hdf5::Hdf5Sink#long_attribute",
         "attribute '{}' of '{}': expected at most {} bytes, got {}; write a text array instead", key, object,
         max_attribute_bytes, text.size());
   }

@@ -85,26 +85,26 @@ struct Hdf5Source::Impl {
     std::error_code ignored;
     if (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(given, ignored)) {
       throw core::FileError(
-          "io::Hdf5Source#unreadable", "{}: expected a readable HDF5 file, got: {}; check the path", path,
-          std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
+          "io::hdf5::Hdf5Source#unreadable", "{}: expected a readable HDF5 file, got: {}; check the path",
+          path, std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
     }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
       throw core::FormatError(
-          "io::Hdf5Source#not_hdf5",
+          "io::hdf5::Hdf5Source#not_hdf5",
           "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?", path);
     }
     file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file.valid()) {
       throw core::FormatError(
-          "io::Hdf5Source#damaged",
+          "io::hdf5::Hdf5Source#damaged",
           "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again",
           path, hdf5::last_error());
     }
   }
 
   [[noreturn]] void fail(const char* id, const std::string& object, const std::string& got) const {
-    throw core::FormatError(fmt::format("io::Hdf5Source#{}", id), "{}: expected to read '{}', got: {}", path,
-                            object, got);
+    throw core::FormatError(fmt::format("io::hdf5::Hdf5Source#{}", id), "{}: expected to read '{}', got: {}",
+                            path, object, got);
   }
 
   [[nodiscard]] bool exists(const std::string& name) const {

@@ -3,7 +3,6 @@
 
 #include "engine/state/safetensors.hpp"
 #include "inversion/mt/tables.hpp"
-#include "io/csv/csv.hpp"
 #include "io/edi/reader.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/mare2dem/data.hpp"
@@ -14,6 +13,8 @@
 #include "io/mt2d/data.hpp"
 #include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
+#include "io/survey/responses.hpp"
+#include "io/survey/sites.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
@@ -30,10 +31,10 @@
 namespace lodestone::io::info {
 namespace {
 
+using physics::mt::Datum;
 using physics::mt::Element;
 using physics::mt::MaskReason;
-using physics::mt::ObservedData;
-using physics::mt::Quantity;
+using physics::mt::Observations;
 using physics::mt::StationData;
 using physics::mt::StationRow;
 
@@ -85,28 +86,28 @@ SiteInfo site_of(const StationData& station) {
 }
 
 /// "zxy_re" and "zxy_im" are one component, "zxy".
-std::string component_of(Quantity quantity) {
+std::string component_of(Datum quantity) {
   const std::string name(name_of(quantity));
   const auto tail = name.size() > 3 ? name.substr(name.size() - 3) : std::string();
   return tail == "_re" || tail == "_im" ? name.substr(0, name.size() - 3) : name;
 }
 
 /// Sites of profile data; masked periods are those where a value that the site has elsewhere is not usable.
-std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign, const std::string& units) {
+std::vector<SiteInfo> sites_of(const Observations& data, const std::string& sign, const std::string& units) {
   const std::size_t n = data.survey.stations.size();
   std::vector<std::set<int>> present(n), masked(n);
-  std::vector<std::set<Quantity>> quantities(n);
+  std::vector<std::set<Datum>> quantities(n);
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& key = data.survey.keys[i];
     const auto s = static_cast<std::size_t>(key.station);
-    if (data.mask[i] == MaskReason::missing) continue;
+    if (data.reason[i] == MaskReason::missing) continue;
     present[s].insert(key.frequency);
     quantities[s].insert(key.quantity);
   }
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& key = data.survey.keys[i];
     const auto s = static_cast<std::size_t>(key.station);
-    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 &&
+    if (data.reason[i] != MaskReason::kept && present[s].count(key.frequency) > 0 &&
         quantities[s].count(key.quantity) > 0)
       masked[s].insert(key.frequency);
   }
@@ -121,7 +122,7 @@ std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign
     for (const int f : present[s])
       frequencies.push_back(data.survey.frequencies_hz[static_cast<std::size_t>(f)]);
     set_periods(sites[s], frequencies);
-    for (const Quantity q : quantities[s]) {
+    for (const Datum q : quantities[s]) {
       if (sites[s].components.empty() || sites[s].components.back() != component_of(q))
         sites[s].components.push_back(component_of(q));
     }
@@ -146,23 +147,23 @@ void describe_edi(FileInfo& info) {
 void describe_modem_data(FileInfo& info) {
   const auto head = modem::modem_data_head(text::read_bytes_up_to(info.path, 8192));
   const std::string sign = head->sign.find('-') != std::string::npos ? "-" : "+";
-  const ObservedData data = stated_data(modem::read_data(info.path));
+  const Observations data = stated_data(modem::read_data(info.path));
   info.sites = sites_of(data, sign, units_word(head->units));
-  const auto no_error = std::count(data.mask.begin(), data.mask.end(), MaskReason::bad_error);
+  const auto no_error = std::count(data.reason.begin(), data.reason.end(), MaskReason::bad_error);
   if (no_error > 0)
     info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
 }
 
 /// Depths of the sites, and what the reader left out.
 void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations) {
-  const ObservedData data = stated_data(stations);
+  const Observations data = stated_data(stations);
   info.sites = sites_of(data, "+", "ohm");
   for (const StationData& station : stations)
     info.warnings.insert(info.warnings.end(), station.remarks.begin(), station.remarks.end());
   const auto [least, most] =
       std::minmax_element(stations.begin(), stations.end(),
                           [](const StationData& a, const StationData& b) { return a.site.z_m < b.site.z_m; });
-  info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", data.n_kept(),
+  info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", data.n_used(),
                                    data.value.size(), least->site.z_m, most->site.z_m));
 }
 
@@ -199,9 +200,10 @@ void add_model_facts(FileInfo& info, const physics::mesh::Model& model) {
 
 void describe_result(FileInfo& info) {
   const inversion::Outcome outcome = run::read_result(info.path);
-  add_model_facts(info, outcome.section());
-  info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", outcome.rms, outcome.message));
-  if (const auto data = inversion::mt::observed_data(outcome.data, outcome.sites)) {
+  add_model_facts(info, outcome.model);
+  info.facts.push_back(
+      fmt::format("rms {:.3f}, stopped because: {}", outcome.ending.rms, outcome.ending.message));
+  if (const auto data = inversion::mt::observations(outcome.data, outcome.sites)) {
     info.sites = sites_of(*data, "+", "ohm");
     return;
   }
@@ -227,7 +229,7 @@ void describe_checkpoint(FileInfo& info, const hdf5::Hdf5Source& source) {
   const auto counters = core::read_integers(source, "state/counters");
   const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
   if (counters.empty() || history.rows() == 0 || history.cols() < 4)
-    throw core::FormatError("io::describe_file#no_history",
+    throw core::FormatError("io::info::describe_file#no_history",
                             "{}: the checkpoint holds no history; was it written by another version?",
                             info.path);
   info.facts.push_back(
@@ -243,7 +245,7 @@ void describe_samples(FileInfo& info, const hdf5::Hdf5Source& source) {
   constexpr Eigen::Index rms = 1, failed = 5;
   if (seed.empty() || lambda.empty() || (records.rows() > 0 && records.cols() <= failed))
     throw core::FormatError(
-        "io::describe_file#incomplete_samples",
+        "io::info::describe_file#incomplete_samples",
         "{}: the samples lack their seed, lambda or records; was it written by another version?", info.path);
   const Eigen::Index n_failed = (records.rows() > 0 ? records.col(failed) : Eigen::VectorXd()).count();
   info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}",
@@ -292,7 +294,7 @@ void add_network_facts(FileInfo& info, const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const auto depth_m = core::read_doubles(source, "grid/depth_m");
   if (sizes.size() != 4 || depth_m.empty())
-    throw core::FormatError("io::describe_file#wrong_sizes",
+    throw core::FormatError("io::info::describe_file#wrong_sizes",
                             "{}: expected four sizes of a network and depths, got {} and {}", info.path,
                             sizes.size(), depth_m.size());
   info.facts.push_back(
@@ -365,7 +367,7 @@ void describe_card(FileInfo& info) {
     const nlohmann::json::json_pointer place(pointer);
     if (card.is_discarded() || !card.contains(place))
       throw core::FormatError(
-          "io::describe_file#no_card",
+          "io::info::describe_file#no_card",
           "{}:1: expected a card of mt_invert train with {}, found none; is the file cut off?", info.path,
           pointer);
     if (card[place].is_string()) return card[place].get<std::string>();
@@ -382,7 +384,7 @@ void describe_card(FileInfo& info) {
 }
 
 void describe_sites(FileInfo& info) {
-  const std::vector<csv::CsvSite> sites = csv::read_sites_csv(info.path);
+  const std::vector<survey::SiteRow> sites = survey::read_sites_csv(info.path);
   const auto [left, right] = std::minmax_element(sites.begin(), sites.end(),
                                                  [](const auto& a, const auto& b) { return a.y_m < b.y_m; });
   info.facts.push_back(fmt::format("{} sites for mt_invert forward --sites, y = {} to {} m", sites.size(),
@@ -422,7 +424,7 @@ void refuse_folder(const std::string& path) {
   };
   const std::filesystem::directory_iterator files(path, error);
   const bool any = !error && std::any_of(begin(files), end(files), is_edi);
-  throw core::FileError("io::describe_file#is_a_folder", "{}: {}", path,
+  throw core::FileError("io::info::describe_file#is_a_folder", "{}: {}", path,
                         any ? "expected a file, got a folder; name the files in it"
                             : "this folder holds no EDI files (*.edi), for which a folder stands; check the "
                               "path, or name files of other kinds one by one");
@@ -458,7 +460,7 @@ void describe(FileInfo& info) {
     case survey::FileKind::csv_sites:
       return describe_sites(info);
     case survey::FileKind::csv_responses:
-      info.facts.push_back(fmt::format("{} responses", csv::read_responses_csv(info.path).size()));
+      info.facts.push_back(fmt::format("{} responses", survey::read_responses_csv(info.path).size()));
       return;
     case survey::FileKind::csv_section:
       info.facts.emplace_back(
@@ -472,7 +474,7 @@ void describe(FileInfo& info) {
   if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
     return describe_edi(info);
   throw core::FormatError(
-      "io::describe_file#unknown_format",
+      "io::info::describe_file#unknown_format",
       "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header "
       "line, got a file of unknown "
       "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",

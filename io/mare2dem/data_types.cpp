@@ -10,25 +10,25 @@
 namespace lodestone::io::mare2dem {
 namespace {
 
+using physics::mt::Datum;
 using physics::mt::deg_per_rad;
 using physics::mt::not_given;
-using physics::mt::Quantity;
 
 constexpr std::array<EmDataType, 14> known_types{
-    {{103, Quantity::log10_rho_xy, EmDataForm::apparent_resistivity},
-     {104, Quantity::phase_xy, EmDataForm::phase_te},
-     {105, Quantity::log10_rho_yx, EmDataForm::apparent_resistivity},
-     {106, Quantity::phase_yx, EmDataForm::phase_tm},
-     {113, Quantity::zxy_re, EmDataForm::as_it_is},
-     {114, Quantity::zxy_im, EmDataForm::as_it_is},
-     {115, Quantity::zyx_re, EmDataForm::as_it_is},
-     {116, Quantity::zyx_im, EmDataForm::as_it_is},
-     {123, Quantity::log10_rho_xy, EmDataForm::as_it_is},
-     {125, Quantity::log10_rho_yx, EmDataForm::as_it_is},
-     {133, Quantity::tzy_re, EmDataForm::as_it_is},
-     {134, Quantity::tzy_im, EmDataForm::as_it_is},
-     {135, Quantity::tzy_re, EmDataForm::amplitude},
-     {136, Quantity::tzy_im, EmDataForm::phase}}};
+    {{103, Datum::log10_rho_xy, EmDataForm::apparent_resistivity},
+     {104, Datum::phase_xy, EmDataForm::phase_te},
+     {105, Datum::log10_rho_yx, EmDataForm::apparent_resistivity},
+     {106, Datum::phase_yx, EmDataForm::phase_tm},
+     {113, Datum::zxy_re, EmDataForm::as_it_is},
+     {114, Datum::zxy_im, EmDataForm::as_it_is},
+     {115, Datum::zyx_re, EmDataForm::as_it_is},
+     {116, Datum::zyx_im, EmDataForm::as_it_is},
+     {123, Datum::log10_rho_xy, EmDataForm::as_it_is},
+     {125, Datum::log10_rho_yx, EmDataForm::as_it_is},
+     {133, Datum::tzy_re, EmDataForm::as_it_is},
+     {134, Datum::tzy_im, EmDataForm::as_it_is},
+     {135, Datum::tzy_re, EmDataForm::amplitude},
+     {136, Datum::tzy_im, EmDataForm::phase}}};
 
 double radian(double degrees) { return std::remainder(degrees / deg_per_rad, 2.0 * std::numbers::pi); }
 

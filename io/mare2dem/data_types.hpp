@@ -15,7 +15,7 @@ enum class EmDataForm { as_it_is, apparent_resistivity, phase_te, phase_tm, ampl
 /// the part `quantity`.
 struct EmDataType {
   int code;
-  physics::mt::Quantity quantity;
+  physics::mt::Datum quantity;
   EmDataForm form;
 };
 
@@ -35,9 +35,9 @@ struct Uncertain {
 [[nodiscard]] double value_of(EmDataForm form, double written);
 [[nodiscard]] Uncertain datum_of(EmDataForm form, const Uncertain& written);
 
-/// Real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)², which is σ_A² for
-/// both where σ_A = A σ_φ. The correlation of the two is lost elsewhere. Without both errors neither part has
-/// one (0, or the negative one).
+/// Returns the real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)², which
+/// is σ_A² for both where σ_A = A σ_φ. The correlation of the two is lost elsewhere. Without both errors
+/// neither part has one (0, or the negative one).
 [[nodiscard]] std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase);
 
 }  // namespace lodestone::io::mare2dem

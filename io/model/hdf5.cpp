@@ -10,9 +10,9 @@ namespace lodestone::io::model {
 namespace mesh = physics::mesh;
 
 void write_section_hdf5(const std::filesystem::path& path, const mesh::Model& section) {
-  mesh::require_section(section.earth, "io::write_section_hdf5");
+  mesh::require_section(section.earth, "io::model::write_section_hdf5");
   if (section.values.size() != section.earth.grid.n_cells())
-    throw core::ShapeError("io::write_section_hdf5#wrong_size", "expected {} resistivities, got {}",
+    throw core::ShapeError("io::model::write_section_hdf5#wrong_size", "expected {} resistivities, got {}",
                            section.earth.grid.n_cells(), section.values.size());
   hdf5::Hdf5Sink sink(path);
   hdf5::write_header(sink, "lodestone section", 1);
@@ -25,12 +25,12 @@ mesh::Model read_section_hdf5(const std::filesystem::path& path) {
   hdf5::require_format(source, path.string(), {"lodestone section", "lodestone result"}, {1, 2});
   try {
     const mesh::Model model = mesh::read_model(source);
-    mesh::require_section(model.earth, "io::read_section_hdf5");
+    mesh::require_section(model.earth, "io::model::read_section_hdf5");
     return mesh::resistivity_model(model.earth, mesh::resistivity_ohm_m(model));
   } catch (const core::FormatError&) {
     throw;
   } catch (const core::Error& error) {  // not a resistivity of a section
-    throw core::FormatError("io::read_section_hdf5#no_section", "{}: {}", path.string(), error.what());
+    throw core::FormatError("io::model::read_section_hdf5#no_section", "{}: {}", path.string(), error.what());
   }
 }
 

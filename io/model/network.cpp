@@ -43,7 +43,7 @@ inversion::prior::DecoderScores scores_of(const TrainedVae& vae, DecoderKind kin
 TrainedVae read_trained_network(const std::string& path) {
   std::error_code other;  // reported when the file is opened
   if (std::filesystem::status(path, other).type() == std::filesystem::file_type::not_found)
-    throw core::FileError("io::read_network#missing",
+    throw core::FileError("io::model::read_network#missing",
                           "{}: expected the file of a trained network, but there is none; make it with "
                           "`mt_invert train`",
                           path);

@@ -19,7 +19,7 @@ physics::mesh::Model checked(physics::mesh::Model model, const std::string& path
   if (wrong == values.end()) return model;
   const auto cell = wrong - values.begin();
   throw core::FormatError(
-      "io::read_model#resistivity_out_of_range",
+      "io::model::read#resistivity_out_of_range",
       "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)", path,
       physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
       cell / model.earth.grid.n_y(), cell % model.earth.grid.n_y());
@@ -38,7 +38,7 @@ physics::mesh::Model read_model(const std::string& path) {
     case survey::FileKind::toml:
       return read_model_toml(path);
     default:
-      throw core::FormatError("io::read_model#not_a_model",
+      throw core::FormatError("io::model::read#not_a_model",
                               "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 "
                               "result), got {}; check the path",
                               path,

@@ -25,7 +25,7 @@ constexpr int samples = 12;            ///< per direction, in cells that several
 void require_positive(const std::vector<double>& values, const core::Options& table, const char* key) {
   for (const double v : values) {
     if (!(v > 0.0))
-      throw core::ConfigError("io::read_model_toml#not_positive",
+      throw core::ConfigError("io::model::read_model_toml#not_positive",
                               "{}: expected numbers above 0 in \"{}\", got {}", table.where(key), key, v);
   }
 }
@@ -35,7 +35,7 @@ void require_resistivities(const std::vector<double>& values, const core::Option
   require_positive(values, table, key);
   for (const double v : values) {
     if (!mt::is_in_resistivity_range(v))
-      throw core::ConfigError("io::read_model_toml#resistivity_out_of_range",
+      throw core::ConfigError("io::model::read_model_toml#resistivity_out_of_range",
                               "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}", table.where(key),
                               mt::least_resistivity_ohm_m, mt::largest_resistivity_ohm_m, key, v);
   }
@@ -47,14 +47,14 @@ Layers read_layers(const core::Options& background) {
   const auto thickness = background.reals("thickness_m", std::vector<double>{});
   if (layers.resistivity_ohm_m.empty())
     throw core::ConfigError(
-        "io::read_model_toml#no_layers",
+        "io::model::read_model_toml#no_layers",
         "{}: expected at least one number in \"resistivity_ohm_m\" (one is a half-space), got an empty list",
         background.where("resistivity_ohm_m"));
   require_resistivities(layers.resistivity_ohm_m, background);
   require_positive(thickness, background, "thickness_m");
   if (layers.resistivity_ohm_m.size() != thickness.size() + 1) {
     throw core::ConfigError(
-        "io::read_model_toml#wrong_thicknesses",
+        "io::model::read_model_toml#wrong_thicknesses",
         "{}: expected one thickness less than resistivities (the last layer has no bottom), got {} and {}",
         background.where("resistivity_ohm_m"), thickness.size(), layers.resistivity_ohm_m.size());
   }
@@ -78,13 +78,13 @@ Block read_block(const core::Options& table, DepthReference reference) {
   require_resistivities({resistivity}, table);
   if (!(y_m.from < y_m.to) || !(z_m.from < z_m.to)) {
     throw core::ConfigError(
-        "io::read_model_toml#box_reversed",
+        "io::model::read_model_toml#box_reversed",
         "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
         table.where(""), y_m.from, y_m.to, z_m.from, z_m.to);
   }
   if (reference == DepthReference::surface && z_m.to <= 0.0) {
     throw core::ConfigError(
-        "io::read_model_toml#box_above_surface",
+        "io::model::read_model_toml#box_above_surface",
         "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
         table.where(""), z_m.to);
   }
@@ -96,7 +96,7 @@ std::vector<core::Options> rows_of_points(const core::Options& table) {
   try {
     return table.children("points");
   } catch (const core::ConfigError&) {  // whose text is about tables
-    throw core::ConfigError("io::read_model_toml#points_not_pairs",
+    throw core::ConfigError("io::model::read_model_toml#points_not_pairs",
                             "{}: expected points = [[y, z], …], got something else than a list of pairs",
                             table.where("points"));
   }
@@ -107,14 +107,14 @@ std::vector<Point> read_points(const core::Options& table) {
   for (const core::Options& point : rows_of_points(table)) {
     const auto pair = point.reals("row");
     if (pair.size() != 2)
-      throw core::ConfigError("io::read_model_toml#point_not_a_pair",
+      throw core::ConfigError("io::model::read_model_toml#point_not_a_pair",
                               "{}: expected points [y, z] of two numbers, got {} numbers in point {}",
                               table.where("points"), pair.size(), points.size() + 1);
     points.push_back({0.0, pair[0], pair[1]});
   }
   if (points.empty())
-    throw core::ConfigError("io::read_model_toml#no_points", "{}: expected points = [[y, z], …], found none",
-                            table.where("points"));
+    throw core::ConfigError("io::model::read_model_toml#no_points",
+                            "{}: expected points = [[y, z], …], found none", table.where("points"));
   return points;
 }
 
@@ -124,7 +124,7 @@ Region read_region(const core::Options& table) {
   try {
     return {physics::mesh::Polygon(read_points(table)), resistivity};
   } catch (const core::InvalidArgument& error) {
-    throw core::ConfigError("io::read_model_toml#wrong_polygon", "{}: {}", table.where("points"),
+    throw core::ConfigError("io::model::read_model_toml#wrong_polygon", "{}: {}", table.where("points"),
                             error.what());
   }
 }
@@ -230,7 +230,7 @@ physics::mesh::SurfaceLine read_section_surface(const core::Options& root) {
   if (table.has("points")) {
     for (const Point& point : read_points(table)) {
       if (!y_m.empty() && point.y_m <= y_m.back())
-        throw core::ConfigError("io::read_model_toml#surface_turns_back",
+        throw core::ConfigError("io::model::read_model_toml#surface_turns_back",
                                 "{}: expected a surface whose points run from left to right, got y = {} "
                                 "after {} (point {}); a surface that turns "
                                 "back or crosses itself cannot be used",
@@ -245,7 +245,8 @@ physics::mesh::SurfaceLine read_section_surface(const core::Options& root) {
   try {
     return {std::move(y_m), std::move(z_m)};
   } catch (const core::Error& error) {
-    throw core::ConfigError("io::read_model_toml#wrong_surface", "{}: {}", table.where(""), error.what());
+    throw core::ConfigError("io::model::read_model_toml#wrong_surface", "{}: {}", table.where(""),
+                            error.what());
   }
 }
 
@@ -254,7 +255,7 @@ std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
   if (!root.has("sea")) return {};
   const core::Options table = root.child("sea");
   if (!table.has("resistivity_ohm_m"))
-    throw core::ConfigError("io::read_model_toml#no_sea_resistivity",
+    throw core::ConfigError("io::model::read_model_toml#no_sea_resistivity",
                             "{}: expected resistivity_ohm_m of the sea water, found none; 0.3 is usual",
                             table.where(""));
   const physics::mesh::Sea sea{table.real("level_m", 0.0), table.real("resistivity_ohm_m")};
@@ -262,7 +263,7 @@ std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
   const double lowest_m = *std::max_element(surface.z_m().begin(), surface.z_m().end());
   if (sea.level_m >= lowest_m)
     throw core::ConfigError(
-        "io::read_model_toml#sea_without_water",
+        "io::model::read_model_toml#sea_without_water",
         "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z "
         "= {} m (z is down: a level "
         "above that is less); correct level_m, give the sea floor as [surface], or remove [sea]",

@@ -37,8 +37,8 @@ struct SectionShapes {
                               ///< 16th of the depth of the upper end
   double refine = 1.0;        ///< slanted edges are cut into so many times more pieces
 
-  /// Resistivity of a cell through which no layer or box edge passes: where polygons cut it, the mean of
-  /// conductivity over its area.
+  /// Returns the resistivity of a cell through which no layer or box edge passes: where polygons cut it, the
+  /// mean of conductivity over its area.
   [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Box& cell) const;
   /// Coordinates on which grid lines must stand: of layers, boxes and corners, and between the ends of
   /// slanted edges. Unsorted, some not finite.

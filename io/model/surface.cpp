@@ -20,7 +20,7 @@ std::pair<double, double> pair_of(std::string_view line, bool is_csv, const std:
   const auto y = row.size() == 2 ? io::text::number(row[0]) : std::nullopt,
              z = row.size() == 2 ? io::text::number(row[1]) : std::nullopt;
   if (!y || !z || !std::isfinite(*y) || !std::isfinite(*z)) {
-    throw core::FormatError("mt_invert#not_a_pair", "{}: expected two numbers {}, got \"{}\"", place,
+    throw core::FormatError("io::model::surface#not_a_pair", "{}: expected two numbers {}, got \"{}\"", place,
                             is_csv ? "y_m,z_m" : "y z", io::text::printable(line));
   }
   return {*y, *z};
@@ -32,7 +32,7 @@ bool has_header(const std::vector<std::string_view>& lines, const std::string& p
   if (first == "y_m,z_m") return true;
   const auto row = io::text::words(first);
   if (row.size() == 2 && io::text::number(row[0]) && io::text::number(row[1])) return false;
-  throw core::FormatError("mt_invert#not_a_surface",
+  throw core::FormatError("io::model::surface#not_a_surface",
                           "{}:1: expected the header y_m,z_m, or two numbers, got \"{}\"", path,
                           io::text::printable(first));
 }
@@ -49,14 +49,14 @@ physics::mesh::SurfaceLine read_surface_file(const std::string& path) {
     const std::string place = fmt::format("{}:{}", path, i + 1);
     const auto [y, z] = pair_of(lines[i], is_csv, place);
     if (!y_m.empty() && y <= y_m.back())
-      throw core::FormatError("mt_invert#positions_not_increasing",
+      throw core::FormatError("io::model::surface#positions_not_increasing",
                               "{}: expected y_m above {}, got {}; sort the lines", place, y_m.back(), y);
     y_m.push_back(y);
     z_m.push_back(z);
   }
   if (y_m.empty())
-    throw core::FormatError("mt_invert#no_points", "{}: expected lines y_m,z_m below the header, got none",
-                            path);
+    throw core::FormatError("io::model::surface#no_points",
+                            "{}: expected lines y_m,z_m below the header, but the file ends there", path);
   return {std::move(y_m), std::move(z_m)};
 }
 

@@ -76,7 +76,7 @@ physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   const auto usual = root.has("polygon") ? DepthReference::datum : DepthReference::surface;
   const auto reference = root.choice<DepthReference>("depth_reference", usual);
   if (!root.has("background"))
-    throw core::ConfigError("io::read_model_toml#no_background",
+    throw core::ConfigError("io::model::read_model_toml#no_background",
                             "{}:1: expected a table [background] with resistivity_ohm_m, found none", path);
   SectionShapes shapes = read_section_shapes(root, reference);
   shapes.refine = refine;
@@ -85,7 +85,7 @@ physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   root.require_all_used();
   auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
   if (static_cast<double>(y.size()) * static_cast<double>(z.size()) > most_cells)
-    throw core::ConfigError("io::read_model_toml#too_many_cells",
+    throw core::ConfigError("io::model::read_model_toml#too_many_cells",
                             "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path,
                             y.size(), z.size(), most_cells);
   TensorGrid grid = TensorGrid::section(std::move(y), std::move(z), reference);

@@ -15,9 +15,9 @@
 namespace lodestone::io::modem {
 namespace {
 
+using physics::mt::Datum;
 using physics::mt::MaskReason;
-using physics::mt::ObservedData;
-using physics::mt::Quantity;
+using physics::mt::Observations;
 using physics::mt::Station;
 
 constexpr double no_error = 2e15;  ///< ModEM's mark of a datum without an error
@@ -26,7 +26,7 @@ struct Value {
   double value, sigma;
 };
 /// Kept data by station, frequency and quantity: the order of the rows in a block.
-using Table = std::map<std::tuple<int, int, Quantity>, Value>;
+using Table = std::map<std::tuple<int, int, Datum>, Value>;
 
 /// The number x next to `guess` for which f(x) is exactly `target`, so that reading undoes writing; the guess
 /// itself when there is none.
@@ -58,12 +58,12 @@ std::string code_of(const Station& station) {
 
 class DataWriter {
  public:
-  DataWriter(const ObservedData& data, const ModemDataOptions& options) : data_(data), options_(options) {
+  DataWriter(const Observations& data, const ModemDataOptions& options) : data_(data), options_(options) {
     for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
       const auto& key = data.survey.keys[i];
-      if (data.mask[i] != MaskReason::kept) continue;
-      if (key.quantity == Quantity::log10_rho_xy || key.quantity == Quantity::phase_xy) {
-        throw core::InvalidArgument("io::write_data#te_apparent_resistivity",
+      if (data.reason[i] != MaskReason::kept) continue;
+      if (key.quantity == Datum::log10_rho_xy || key.quantity == Datum::phase_xy) {
+        throw core::InvalidArgument("io::modem::write_data#te_apparent_resistivity",
                                     "ModEM's 2-D format has no apparent resistivity and phase of the TE "
                                     "mode; select zxy_re and zxy_im");
       }
@@ -73,9 +73,9 @@ class DataWriter {
   }
 
   std::string text() {
-    append_complex(ModemBlockKind::te, "TE", Quantity::zxy_re, Quantity::zxy_im, ohm_per(options_.units));
-    append_complex(ModemBlockKind::tm, "TM", Quantity::zyx_re, Quantity::zyx_im, ohm_per(options_.units));
-    append_complex(ModemBlockKind::tzy, "TY", Quantity::tzy_re, Quantity::tzy_im, 1.0);
+    append_complex(ModemBlockKind::te, "TE", Datum::zxy_re, Datum::zxy_im, ohm_per(options_.units));
+    append_complex(ModemBlockKind::tm, "TM", Datum::zyx_re, Datum::zyx_im, ohm_per(options_.units));
+    append_complex(ModemBlockKind::tzy, "TY", Datum::tzy_re, Datum::tzy_im, 1.0);
     append_rho_phase();
     return text_;
   }
@@ -105,7 +105,7 @@ class DataWriter {
     return preimage(sigma, sigma / factor, [factor](double e) { return e * factor; });
   }
 
-  void append_complex(ModemBlockKind kind, std::string_view component, Quantity real, Quantity imaginary,
+  void append_complex(ModemBlockKind kind, std::string_view component, Datum real, Datum imaginary,
                       double factor) {
     const auto in_file = [factor](double v) {
       return preimage(v, v / factor, [factor](double x) { return x * factor; });
@@ -113,12 +113,12 @@ class DataWriter {
     bool started = false;
     for (const auto& [key, re] : table_) {
       const auto [station, frequency, quantity] = key;
-      const Quantity other = quantity == real ? imaginary : real;
+      const Datum other = quantity == real ? imaginary : real;
       if (quantity != real && quantity != imaginary) continue;
       const auto im = table_.find({station, frequency, other});
       if (im == table_.end()) {
         throw core::InvalidArgument(
-            "io::write_data#one_part_alone",
+            "io::modem::write_data#one_part_alone",
             "expected both parts of {} at station {}, got {} alone; mask or keep both", name_of(kind),
             data_.survey.stations[static_cast<std::size_t>(station)].name, name_of(quantity));
       }
@@ -137,10 +137,10 @@ class DataWriter {
     bool started = false;
     for (const auto& [key, datum] : table_) {
       const auto [station, frequency, quantity] = key;
-      if (quantity != Quantity::log10_rho_yx && quantity != Quantity::phase_yx) continue;
+      if (quantity != Datum::log10_rho_yx && quantity != Datum::phase_yx) continue;
       if (!started) append_header(ModemBlockKind::rho_phase_tm, "Value", "[]");
       started = true;
-      const bool is_rho = quantity == Quantity::log10_rho_yx;
+      const bool is_rho = quantity == Datum::log10_rho_yx;
       append_place(station, frequency, is_rho ? "Rho_TM" : "Phs_TM");
       const double rho = std::pow(10.0, datum.value),
                    folded_deg = folded(datum.value * physics::mt::deg_per_rad);
@@ -150,7 +150,7 @@ class DataWriter {
     }
   }
 
-  const ObservedData& data_;
+  const Observations& data_;
   const ModemDataOptions& options_;
   Table table_;
   std::string text_;
@@ -158,10 +158,10 @@ class DataWriter {
 
 }  // namespace
 
-void write_data(const std::string& path, const ObservedData& data, const ModemDataOptions& options) {
+void write_data(const std::string& path, const Observations& data, const ModemDataOptions& options) {
   const std::string text = DataWriter(data, options).text();
   if (text.empty())
-    throw core::InvalidArgument("io::write_data#no_datum",
+    throw core::InvalidArgument("io::modem::write_data#no_datum",
                                 "{}: expected at least one datum that is not masked, found none", path);
   text::write_bytes_atomically(path, text);
 }

@@ -27,14 +27,14 @@ class Words {
       const auto text = text::trimmed(lines_[line_++]);
       if (!text.empty() && text.front() != '#') return text::words(text);
     }
-    throw core::FormatError("io::read_model#empty_file",
+    throw core::FormatError("io::modem::read_model#empty_file",
                             "{}:1: expected a line `Ny Nz [LOGE|LOG10]`, got an empty file", path_);
   }
 
   double next_number(std::string_view what) {
     while (word_ == row_.size()) {
       if (line_ == lines_.size()) {
-        throw core::FormatError("io::read_model#cut_off",
+        throw core::FormatError("io::modem::read_model#cut_off",
                                 "{}:{}: expected {}, got the end of the file; is it cut off?", path_,
                                 lines_.size(), what);
       }
@@ -43,8 +43,8 @@ class Words {
     }
     const auto value = text::number(row_[word_]);
     if (!value || !std::isfinite(*value)) {
-      throw core::FormatError("io::read_model#not_a_number", "{}:{}: expected {}, got \"{}\"", path_, line_,
-                              what, text::printable(row_[word_]));
+      throw core::FormatError("io::modem::read_model#not_a_number", "{}:{}: expected {}, got \"{}\"", path_,
+                              line_, what, text::printable(row_[word_]));
     }
     ++word_;
     return *value;
@@ -57,7 +57,7 @@ class Words {
     }
     if (word_ < row_.size()) {
       throw core::FormatError(
-          "io::read_model#too_many_values",
+          "io::modem::read_model#too_many_values",
           "{}:{}: expected the end of the file after the last resistivity, got \"{}\"; are Ny and Nz right?",
           path_, line_, text::printable(row_[word_]));
     }
@@ -76,8 +76,8 @@ std::vector<double> edges_from_widths(Words& file, int n, const char* what, cons
   for (int i = 0; i < n; ++i) {
     const double width = file.next_number(what);
     if (!(width > 0.0))
-      throw core::FormatError("io::read_model#width_not_positive", "{}:{}: expected {} above 0, got {}", path,
-                              file.line(), what, width);
+      throw core::FormatError("io::modem::read_model#width_not_positive",
+                              "{}:{}: expected {} above 0, got {}", path, file.line(), what, width);
     edges.push_back(edges.back() + width);
   }
   return edges;
@@ -87,7 +87,7 @@ ModemScale scale_of(const std::vector<std::string_view>& head, const std::string
   if (head.size() < 3 || text::equals_ignoring_case(head[2], "LINEAR")) return ModemScale::linear;
   if (text::equals_ignoring_case(head[2], "LOGE")) return ModemScale::loge;
   if (text::equals_ignoring_case(head[2], "LOG10")) return ModemScale::log10;
-  throw core::FormatError("io::read_model#unknown_scale",
+  throw core::FormatError("io::modem::read_model#unknown_scale",
                           "{}:{}: expected LOGE, LOG10 or LINEAR after the counts, got \"{}\"", path, line,
                           text::printable(head[2]));
 }
@@ -118,19 +118,19 @@ double value_of(double resistivity, ModemScale scale) {
 void check_head(const std::optional<ModemModelHead>& head, const std::vector<std::string_view>& line,
                 const std::string& path, std::size_t n_bytes) {
   if (head && head->dimensions == 3) {
-    throw core::FormatError("io::read_model#model_3d",
+    throw core::FormatError("io::modem::read_model#model_3d",
                             "{}:1: expected a 2-D model `Ny Nz [LOGE]`, got a 3-D model of {} x {} x {} "
                             "cells; give a 2-D section",
                             path, head->n_x, head->n_y, head->n_z);
   }
   if (!head) {
-    throw core::FormatError("io::read_model#no_counts",
+    throw core::FormatError("io::modem::read_model#no_counts",
                             "{}:1: expected a line `Ny Nz [LOGE|LOG10]`, got \"{}\"", path,
                             line.empty() ? "" : text::printable(line.front()));
   }
   if (2.0 * head->n_y * head->n_z > static_cast<double>(n_bytes)) {
     throw core::FormatError(
-        "io::read_model#counts_too_large",
+        "io::modem::read_model#counts_too_large",
         "{}:1: expected {} x {} resistivities, but the file has only {} bytes; is it cut off?", path,
         head->n_y, head->n_z, n_bytes);
   }
@@ -166,7 +166,7 @@ Model read_model(const std::string& path) {
   for (double& value : resistivity) {
     value = resistivity_from(file.next_number("a resistivity"), scale);
     if (!physics::mt::is_in_resistivity_range(value)) {
-      throw core::FormatError("io::read_model#resistivity_out_of_range",
+      throw core::FormatError("io::modem::read_model#resistivity_out_of_range",
                               "{}:{}: expected a resistivity of {:g} to {:g} ohm m, got {}; is the word LOGE "
                               "or LOG10 missing in line 1?",
                               path, file.line(), physics::mt::least_resistivity_ohm_m,
@@ -182,7 +182,7 @@ void write_model(const std::string& path, const Model& model, ModemScale scale) 
   physics::mesh::require_section(model.earth, "io::write_model");
   if (!model.earth.surface.is_flat()) {
     throw core::InvalidArgument(
-        "io::write_model#has_topography",
+        "io::modem::write_model#has_topography",
         "{}: expected a section with a level surface, as the format has no topography; write HDF5 instead",
         path);
   }

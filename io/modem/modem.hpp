@@ -2,7 +2,7 @@
 #pragma once
 
 #include "physics/mesh/earth.hpp"
-#include "physics/mt/station_data.hpp"
+#include "physics/mt/observations.hpp"
 
 #include <string>
 #include <vector>
@@ -13,9 +13,9 @@ enum class ModemScale { linear, loge, log10 };  ///< form of the resistivities
 enum class ModemSign { plus, minus };           ///< e^{±iωt}
 enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_nanotesla, ohm };
 
-/// A ModEM 2-D model: y counts from the left edge of the grid (first edge 0), z from the level surface.
-/// errors: FileError, FormatError with file:line (too few or too many numbers, widths that are not positive,
-/// a 3-D model).
+/// Returns a ModEM 2-D model: y counts from the left edge of the grid (first edge 0), z from the level
+/// surface. errors: FileError, FormatError with file:line (too few or too many numbers, widths that are not
+/// positive, a 3-D model).
 [[nodiscard]] physics::mesh::Model read_model(const std::string& path);
 
 /// Widths and resistivities of a section; the grid's left edge becomes y = 0, so shift the data by
@@ -41,7 +41,7 @@ struct ModemDataOptions {
 /// Kept data as ModEM 2-D blocks; masked data are left out, a σ that is not positive is written as 2e15. What
 /// was read from a file is read back bit for bit (ρₐ to rounding). errors: FileError; InvalidArgument when
 /// there is no datum, a complex one has only one part, or Zxy is given as ρₐ and phase.
-void write_data(const std::string& path, const physics::mt::ObservedData& data,
+void write_data(const std::string& path, const physics::mt::Observations& data,
                 const ModemDataOptions& options = {});
 
 }  // namespace lodestone::io::modem

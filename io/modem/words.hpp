@@ -12,7 +12,7 @@ namespace lodestone::io::modem {
 
 enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
 
-/// The 2-D block a "> …" line names; empty when it is none.
+/// Returns the 2-D block a "> …" line names; empty when it is none.
 [[nodiscard]] std::optional<ModemBlockKind> modem_block_kind(std::string_view name);
 [[nodiscard]] std::string_view name_of(ModemBlockKind kind);
 /// True for the block types of 3-D files.

@@ -33,9 +33,9 @@ struct Tick {
   double value = 0.0;
   std::string label;  ///< empty: a minor tick
 };
-/// Round numbers on a linear axis; decades with minor ticks on a logarithmic one.
+/// Returns round numbers on a linear axis; decades with minor ticks on a logarithmic one.
 [[nodiscard]] std::vector<Tick> ticks(const Axis& axis);
-/// Plain digits for ordinary sizes, powers of ten with superscripts beyond; a true minus sign.
+/// Returns plain digits for ordinary sizes, powers of ten with superscripts beyond; a true minus sign.
 [[nodiscard]] std::string tick_label(double value);
 
 /// A rectangle of the picture with its data coordinates.
@@ -92,7 +92,7 @@ struct StationLabels {
   double top = 0.0;               ///< height of the names; a thin line leads to a triangle further down
 };
 void draw_stations(Canvas& canvas, const StationLabels& stations);
-/// Height the names need above the triangles.
+/// Returns the height that the names need above the triangles.
 [[nodiscard]] double station_label_height(const std::vector<std::string>& names);
 
 }  // namespace lodestone::io::report

@@ -64,7 +64,7 @@ class Canvas {
   void begin_clip(const Box& box);
   void end_clip();
 
-  /// An <svg> element that can stand in an HTML page.
+  /// Returns an <svg> element that can stand in an HTML page.
   [[nodiscard]] std::string svg() const;
   /// Writes the picture as SVG. errors: FileError.
   void write_svg(const std::filesystem::path& path) const;
@@ -103,7 +103,7 @@ class Canvas {
   std::vector<Command> commands_;
 };
 
-/// Width of a text in canvas units.
+/// Returns the width of a text in canvas units.
 [[nodiscard]] double text_width(const std::string& text, const TextStyle& style);
 
 }  // namespace lodestone::io::report

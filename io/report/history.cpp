@@ -79,12 +79,12 @@ Canvas history_picture(const inversion::Outcome& outcome) {
   std::vector<double> rms =
       column(history, [](const inversion::optimize::StagedRecord& row) { return row.rms; });
   std::vector<double> shown = rms;
-  shown.push_back(outcome.target_rms);
+  shown.push_back(outcome.ending.target_rms);
   const Frame left({left_margin, head, plot_width, plot_height}, iterations, log_axis(shown, "rms"));
   left.draw_grid(canvas);
   canvas.text({left_margin, head - 8.0}, "Misfit per iteration", {.size = 12.0, .weight = Weight::bold});
-  canvas.line({left_margin, left.y(outcome.target_rms)},
-              {left_margin + plot_width, left.y(outcome.target_rms)}, {ink, 0.9, {5.0, 4.0}});
+  canvas.line({left_margin, left.y(outcome.ending.target_rms)},
+              {left_margin + plot_width, left.y(outcome.ending.target_rms)}, {ink, 0.9, {5.0, 4.0}});
   draw_redesigns(canvas, left, history);
   draw_curve(canvas, left, history, rms, te_colour);
   left.draw(canvas);

@@ -19,12 +19,12 @@ constexpr double strong_grading = 10.0;  // thickest over thinnest layer from wh
 /// Values as the axis takes them: the logarithm is undone.
 Eigen::VectorXd on_axis(const inversion::Outcome& outcome, const Eigen::VectorXd& values) {
   const Eigen::VectorXd shown = values_in_picture(outcome.section(values));
-  return shows_log10(outcome.property) ? Eigen::VectorXd(Eigen::pow(10.0, shown.array())) : shown;
+  return shows_log10(outcome.model.property) ? Eigen::VectorXd(Eigen::pow(10.0, shown.array())) : shown;
 }
 
 Axis value_axis(const inversion::Outcome& outcome) {
   double low = INFINITY, high = -INFINITY;
-  for (const Eigen::VectorXd* values : {&outcome.start, &outcome.model}) {
+  for (const Eigen::VectorXd* values : {&outcome.start, &outcome.model.values}) {
     for (const double value : values_in_picture(outcome.section(*values))) {
       if (!std::isfinite(value)) continue;
       low = std::min(low, value);
@@ -35,8 +35,9 @@ Axis value_axis(const inversion::Outcome& outcome) {
   const double air = std::max(0.25, 0.08 * (high - low));
   low -= air;
   high += air;
-  if (!shows_log10(outcome.property)) return {low, high, Scale::linear, label_of(outcome.property)};
-  return {std::pow(10.0, low), std::pow(10.0, high), Scale::log10, label_of(outcome.property)};
+  if (!shows_log10(outcome.model.property))
+    return {low, high, Scale::linear, label_of(outcome.model.property)};
+  return {std::pow(10.0, low), std::pow(10.0, high), Scale::log10, label_of(outcome.model.property)};
 }
 
 Axis depth_axis(const std::vector<double>& z_m, const LengthUnit& unit) {
@@ -67,20 +68,21 @@ std::vector<Point> stairs(const Frame& frame, const Eigen::VectorXd& values, con
 }  // namespace
 
 Canvas layers_picture(const inversion::Outcome& outcome) {
-  const std::vector<double>& z_m = outcome.earth.grid.z_edges_m();
+  const std::vector<double>& z_m = outcome.model.earth.grid.z_edges_m();
   const LengthUnit unit = length_unit(z_m.back() - z_m.front());
   const Axis depth = depth_axis(z_m, unit);
   Canvas canvas(width, height);
   const Frame frame({left_margin, head, width - left_margin - right_margin, height - head - bottom_margin},
                     value_axis(outcome), depth);
   frame.draw_grid(canvas);
-  canvas.text({left_margin, head - 12.0},
-              fmt::format("{} of the layers, rms {:.2f}", title_of(outcome.property), outcome.rms),
-              {.size = 14.0, .weight = Weight::bold});
+  canvas.text(
+      {left_margin, head - 12.0},
+      fmt::format("{} of the layers, rms {:.2f}", title_of(outcome.model.property), outcome.ending.rms),
+      {.size = 14.0, .weight = Weight::bold});
   canvas.begin_clip(frame.box());
   canvas.polyline(stairs(frame, on_axis(outcome, outcome.start), z_m, unit, depth.first),
                   {grey, 1.2, {5.0, 4.0}});
-  canvas.polyline(stairs(frame, on_axis(outcome, outcome.model), z_m, unit, depth.first),
+  canvas.polyline(stairs(frame, on_axis(outcome, outcome.model.values), z_m, unit, depth.first),
                   {te_colour, 1.8, {}});
   canvas.end_clip();
   frame.draw(canvas);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/mt_data.hpp"
 
+#include "engine/core/data_set.hpp"
 #include "engine/core/error.hpp"
 #include "inversion/mt/tables.hpp"
 #include "physics/mt/units.hpp"
@@ -12,37 +13,33 @@
 namespace lodestone::io::report {
 
 namespace mt = physics::mt;
-using mt::Quantity;
+using mt::Datum;
 
 namespace {
 
 constexpr double missing = mt::not_given;
 
-/// (−180, 180].
-double wrapped(double degrees) {
-  const double value = std::remainder(degrees, 360.0);
-  return value <= -180.0 ? 180.0 : value;
-}
+constexpr double turn_deg = 360.0;
 
 /// The quantity that holds what is shown directly, and the impedance parts it can be made from.
 struct Sources {
-  Quantity direct, real, imaginary;
+  Datum direct, real, imaginary;
 };
 
 Sources sources_of(Shown shown) {
   switch (shown) {
     case Shown::rho_te:
-      return {Quantity::log10_rho_xy, Quantity::zxy_re, Quantity::zxy_im};
+      return {Datum::log10_rho_xy, Datum::zxy_re, Datum::zxy_im};
     case Shown::phase_te:
-      return {Quantity::phase_xy, Quantity::zxy_re, Quantity::zxy_im};
+      return {Datum::phase_xy, Datum::zxy_re, Datum::zxy_im};
     case Shown::rho_tm:
-      return {Quantity::log10_rho_yx, Quantity::zyx_re, Quantity::zyx_im};
+      return {Datum::log10_rho_yx, Datum::zyx_re, Datum::zyx_im};
     case Shown::phase_tm:
-      return {Quantity::phase_yx, Quantity::zyx_re, Quantity::zyx_im};
+      return {Datum::phase_yx, Datum::zyx_re, Datum::zyx_im};
     case Shown::tipper_re:
-      return {Quantity::tzy_re, Quantity::tzy_re, Quantity::tzy_re};
+      return {Datum::tzy_re, Datum::tzy_re, Datum::tzy_re};
     case Shown::tipper_im:
-      return {Quantity::tzy_im, Quantity::tzy_im, Quantity::tzy_im};
+      return {Datum::tzy_im, Datum::tzy_im, Datum::tzy_im};
   }
   return {};
 }
@@ -51,12 +48,13 @@ bool has_impedance_source(Shown shown) { return is_rho(shown) || is_phase(shown)
 
 double folded_deg(double degrees, Shown shown) {
   const double branch_rad = branch_of(mt::rule_of(sources_of(shown).direct)).value_or(0.0);
-  return wrapped(degrees + branch_rad * mt::deg_per_rad);
+  return core::wrapped(degrees + branch_rad * mt::deg_per_rad, turn_deg);
 }
 
 void add_residual(ShownDatum& datum, Shown shown) {
   const double difference = datum.observed - datum.predicted;
-  datum.residual = datum.kept ? (is_phase(shown) ? wrapped(difference) : difference) / datum.sigma : missing;
+  datum.residual =
+      datum.kept ? core::wrapped(difference, is_phase(shown) ? turn_deg : 0.0) / datum.sigma : missing;
 }
 
 }  // namespace
@@ -78,17 +76,17 @@ std::string slug_of(Shown shown) {
 bool is_phase(Shown shown) { return shown == Shown::phase_te || shown == Shown::phase_tm; }
 bool is_rho(Shown shown) { return shown == Shown::rho_te || shown == Shown::rho_tm; }
 
-ShownData::ShownData(mt::ObservedData data, Eigen::VectorXd predicted)
+ShownData::ShownData(mt::Observations data, Eigen::VectorXd predicted)
     : data_(std::move(data)),
       predicted_(std::move(predicted)),
       n_frequencies_(static_cast<int>(data_.survey.frequencies_hz.size())),
       n_stations_(static_cast<int>(data_.survey.stations.size())) {
   const auto n = std::ssize(data_.survey.keys);
-  if (data_.value.size() != n || data_.sigma.size() != n || std::ssize(data_.mask) != n ||
+  if (data_.value.size() != n || data_.sigma.size() != n || std::ssize(data_.reason) != n ||
       predicted_.size() != n) {
     throw core::ShapeError("io::report#wrong_size",
                            "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
-                           data_.value.size(), data_.sigma.size(), data_.mask.size(), predicted_.size());
+                           data_.value.size(), data_.sigma.size(), data_.reason.size(), predicted_.size());
   }
   keys_.assign(mt::n_datum_rows * static_cast<std::size_t>(n_frequencies_ * n_stations_), -1);
   for (std::size_t k = 0; k < data_.survey.keys.size(); ++k) {
@@ -99,7 +97,7 @@ ShownData::ShownData(mt::ObservedData data, Eigen::VectorXd predicted)
   }
 }
 
-int ShownData::key(Quantity quantity, int frequency, int station) const {
+int ShownData::key(Datum quantity, int frequency, int station) const {
   return keys_[static_cast<std::size_t>(
       (static_cast<int>(quantity) * n_frequencies_ + frequency) * n_stations_ + station)];
 }
@@ -126,12 +124,12 @@ ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
 }
 
 ShownDatum ShownData::direct(int key, Shown shown) const {
-  const mt::ObservedData& data = data_;
+  const mt::Observations& data = data_;
   const auto at = static_cast<std::size_t>(key);
   ShownDatum datum{data.value[key],
                    data.sigma[key],
                    predicted_[key],
-                   data.mask[at] == mt::MaskReason::kept,
+                   data.reason[at] == mt::MaskReason::kept,
                    at < data.interpolated.size() && data.interpolated[at] != 0,
                    missing};
   if (is_phase(shown)) {
@@ -144,7 +142,7 @@ ShownDatum ShownData::direct(int key, Shown shown) const {
 }
 
 ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int frequency) const {
-  const mt::ObservedData& data = data_;
+  const mt::Observations& data = data_;
   const auto at_re = static_cast<std::size_t>(real), at_im = static_cast<std::size_t>(imaginary);
   const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
   const mt::Complex observed(data.value[real], data.value[imaginary]),
@@ -155,7 +153,7 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   ShownDatum datum{missing,
                    missing,
                    missing,
-                   data.mask[at_re] == mt::MaskReason::kept && data.mask[at_im] == mt::MaskReason::kept,
+                   data.reason[at_re] == mt::MaskReason::kept && data.reason[at_im] == mt::MaskReason::kept,
                    at_re < data.interpolated.size() && data.interpolated[at_re] != 0,
                    missing};
   if (is_rho(shown)) {
@@ -195,7 +193,7 @@ double ShownData::period_s(int frequency) const {
 }
 
 std::optional<ShownData> shown_data(const inversion::Outcome& outcome) {
-  std::optional<mt::ObservedData> data = inversion::mt::observed_data(outcome.data, outcome.sites);
+  std::optional<mt::Observations> data = inversion::mt::observations(outcome.data, outcome.sites);
   if (!data || data->survey.stations.empty() || data->survey.frequencies_hz.empty()) return {};
   return ShownData(std::move(*data), outcome.predicted);
 }

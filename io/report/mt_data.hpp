@@ -2,7 +2,7 @@
 #pragma once
 
 #include "inversion/outcome.hpp"
-#include "physics/mt/survey.hpp"
+#include "physics/mt/observations.hpp"
 
 #include <array>
 #include <optional>
@@ -33,7 +33,7 @@ struct ShownDatum {
 class ShownData {
  public:
   /// shape: predicted (data.survey.keys.size()). errors: ShapeError.
-  ShownData(physics::mt::ObservedData data, Eigen::VectorXd predicted);
+  ShownData(physics::mt::Observations data, Eigen::VectorXd predicted);
   [[nodiscard]] bool has(Shown shown) const;  ///< some datum is there
   [[nodiscard]] ShownDatum at(Shown shown, int frequency, int station) const;
   [[nodiscard]] int n_frequencies() const { return n_frequencies_; }
@@ -48,10 +48,10 @@ class ShownData {
   [[nodiscard]] double period_s(int frequency) const;
 
  private:
-  [[nodiscard]] int key(physics::mt::Quantity quantity, int frequency, int station) const;
+  [[nodiscard]] int key(physics::mt::Datum quantity, int frequency, int station) const;
   [[nodiscard]] ShownDatum direct(int key, Shown shown) const;
   [[nodiscard]] ShownDatum from_impedance(int real, int imaginary, Shown shown, int frequency) const;
-  physics::mt::ObservedData data_;
+  physics::mt::Observations data_;
   Eigen::VectorXd predicted_;
   int n_frequencies_, n_stations_;
   std::vector<int> keys_;

@@ -23,8 +23,9 @@ constexpr TextStyle heading{.size = 12.0, .weight = Weight::bold};
 
 void check(const char* what, const physics::mesh::TensorGrid& grid, const MatrixXd& cells) {
   if (cells.rows() != grid.n_cells())
-    throw core::ShapeError("io::vae_picture#wrong_cells", "expected {} cells per subdomain of the {}, got {}",
-                           grid.n_cells(), what, cells.rows());
+    throw core::ShapeError("io::report::network_picture#wrong_cells",
+                           "expected {} cells per subdomain of the {}, got {}", grid.n_cells(), what,
+                           cells.rows());
 }
 
 /// Extent of all finite numbers.
@@ -314,7 +315,7 @@ Canvas reconstruction_picture(const physics::mesh::TensorGrid& grid, const Matri
   check("draws", grid, draws);
   check("reconstructions", grid, reconstructions);
   if (draws.cols() != reconstructions.cols())
-    throw core::ShapeError("io::vae_picture#wrong_draws",
+    throw core::ShapeError("io::report::network_picture#wrong_draws",
                            "expected a reconstruction of each of the {} draws, got {}", draws.cols(),
                            reconstructions.cols());
   if (grid.n_y() == 1) return column_pairs(grid, draws, reconstructions);

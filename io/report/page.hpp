@@ -19,7 +19,7 @@ class Page {
   void png(const Canvas& canvas, const std::string& name) const {
     canvas.write_png(pictures_ / (name + ".png"));
   }
-  /// The whole page.
+  /// Returns the whole page.
   [[nodiscard]] std::string text(const std::string& title, const std::string& lead) const;
 
  private:

@@ -38,15 +38,15 @@ double shallow_depth_m(const physics::mesh::TensorGrid& grid) {
 }
 
 bool has_mask(const inversion::Outcome& outcome) {
-  return outcome.uncertainty && outcome.uncertainty->posterior;
+  return outcome.findings.uncertainty && outcome.findings.uncertainty->posterior;
 }
 
-int dimension_of(const inversion::Outcome& outcome) { return outcome.earth.grid.dimension(); }
+int dimension_of(const inversion::Outcome& outcome) { return outcome.model.earth.grid.dimension(); }
 
 void add_section(Page& page, const inversion::Outcome& outcome) {
-  const std::string title = title_of(outcome.property);
+  const std::string title = title_of(outcome.model.property);
   page.heading("section", title + " section");
-  const std::string colours = is_resistivity(outcome.property)
+  const std::string colours = is_resistivity(outcome.model.property)
                                   ? "Red is conductive, blue resistive; triangles are sites. "
                                   : "Triangles are sites. ";
   page.figure(section_picture(outcome), "section",
@@ -55,64 +55,65 @@ void add_section(Page& page, const inversion::Outcome& outcome) {
                   "data." +
                   std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
   SectionPictureOptions shallow;
-  shallow.max_depth_m = shallow_depth_m(outcome.earth.grid);
+  shallow.max_depth_m = shallow_depth_m(outcome.model.earth.grid);
   page.figure(section_picture(outcome, shallow), "section_shallow",
               "The upper part of the same section, with its own colour scale.");
 }
 
 void add_model(Page& page, const inversion::Outcome& outcome) {
   if (dimension_of(outcome) == 2) return add_section(page, outcome);
-  page.heading("model", title_of(outcome.property) + (dimension_of(outcome) == 1 ? " of the layers" : ""));
+  page.heading("model",
+               title_of(outcome.model.property) + (dimension_of(outcome) == 1 ? " of the layers" : ""));
   if (dimension_of(outcome) == 1)
     page.figure(layers_picture(outcome), "model",
-                title_of(outcome.property) + " of the final model over depth; dashed: start model.");
+                title_of(outcome.model.property) + " of the final model over depth; dashed: start model.");
   else
     page.paragraph("The final model is a volume: ParaView shows the file vtk/model.vtu.");
 }
 
 void add_learned_prior(Page& page, const inversion::Outcome& outcome) {
-  if (!outcome.prior) return;
+  if (!outcome.findings.prior) return;
   page.heading("prior", "Learned prior");
-  page.paragraph(inversion::prior::in_words(*outcome.prior, outcome.target_rms));
-  page.html(learned_prior_table(*outcome.prior));
-  if (const std::string table = coverage_table(*outcome.prior); !table.empty())
+  page.paragraph(inversion::prior::in_words(*outcome.findings.prior, outcome.ending.target_rms));
+  page.html(learned_prior_table(*outcome.findings.prior));
+  if (const std::string table = coverage_table(*outcome.findings.prior); !table.empty())
     page.html("<details><summary>Table of subdomains</summary>\n" + table + "</details>\n");
   page.paragraph(
       "Dashed frames in the section are the regions; each is cut into subdomains that a few codes set. Codes "
       "of draws of the prior have a "
       "mean square of 1. The "
       "deviation is that of the final model from the nearest one of the prior.");
-  if (!outcome.prior->polished || dimension_of(outcome) != 2) return;
+  if (!outcome.findings.prior->polished || dimension_of(outcome) != 2) return;
   page.figure(prior_picture_of(outcome), "learned_prior",
               "The final model, and the nearest one of the prior.");
 }
 
 void add_uncertainty(Page& page, const inversion::Outcome& outcome) {
-  if (!outcome.uncertainty) return;
+  if (!outcome.findings.uncertainty) return;
   page.heading("uncertainty", "How well the data determine it");
-  page.paragraph(inversion::uncertainty::in_words(*outcome.uncertainty, outcome.earth.grid));
+  page.paragraph(inversion::uncertainty::in_words(*outcome.findings.uncertainty, outcome.model.earth.grid));
   if (dimension_of(outcome) != 2) return;  // pictures are those of sections
-  page.figure(deviations_picture(outcome), "deviations",
-              "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 "
-              "either way. It is measured against the "
-              "roughness (or the codes) and the λ of the run, so it says what the data can tell beside a "
-              "section of this kind, not how wide "
-              "geology is.");
+  page.figure(
+      deviations_picture(outcome), "deviations",
+      "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 "
+      "either way. It is measured against the "
+      "roughness (or the codes) and the λ of the run, so it describes what the data determine beside a "
+      "section of this kind, not the variety of geology.");
   if (has_mask(outcome)) {
-    const inversion::uncertainty::PosteriorSpread& posterior = *outcome.uncertainty->posterior;
+    const inversion::uncertainty::PosteriorSpread& posterior = *outcome.findings.uncertainty->posterior;
     page.paragraph(
         fmt::format("Hatched, here and in the sections: beyond the depth of investigation, where the data "
                     "leave more than {:.3g} of the "
                     "prior's standard deviation, or of {:.3g} decades where that is wider.",
                     posterior.seen_share, posterior.largest_prior_decades));
   }
-  if (outcome.uncertainty->ensemble)
+  if (outcome.findings.uncertainty->ensemble)
     page.figure(
         percentiles_picture(outcome), "percentiles",
-        outcome.uncertainty->ensemble->n_samples >= inversion::uncertainty::EnsembleSpread::fewest
+        outcome.findings.uncertainty->ensemble->n_samples >= inversion::uncertainty::EnsembleSpread::fewest
             ? "Cell by cell over the models of the ensemble: the truth lies between the first and the last "
-              "with 90 % probability, if it is "
-              "one of the kind that the prior knows. None of the three is itself a model that fits the data."
+              "with 90 % probability, if it "
+              "lies within the prior. None of the three is itself a model that fits the data."
             : "Cell by cell over the models of the ensemble. None of the three is itself a model that fits "
               "the data.");
 }

@@ -223,16 +223,17 @@ std::string depth_label(const Scales& scales) {
 }
 
 void check(const SectionPanel& panel) {
+  mesh::require_section(panel.section.earth, "io::report::sections_picture");
   const Eigen::Index n_cells = panel.section.earth.grid.n_cells();
   if (panel.section.values.size() != n_cells || panel.station_names.size() != panel.station_y_m.size()) {
     throw core::ShapeError(
-        "io::report::sections_picture",
+        "io::report::sections_picture#wrong_panel",
         "panel '{}': expected {} resistivities and as many station names as positions, got {}; {}, {}",
         panel.title, n_cells, panel.section.values.size(), panel.station_names.size(),
         panel.station_y_m.size());
   }
   if (panel.investigated.size() != 0 && panel.investigated.size() != n_cells)
-    throw core::ShapeError("io::report::sections_picture",
+    throw core::ShapeError("io::report::sections_picture#wrong_investigated",
                            "panel '{}': expected {} cells that are investigated or not, got {}", panel.title,
                            n_cells, panel.investigated.size());
 }
@@ -274,7 +275,8 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
 
 Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
   if (panels.empty()) {
-    throw core::InvalidArgument("io::report::sections_picture", "expected at least one panel, got none");
+    throw core::InvalidArgument("io::report::sections_picture#no_panel",
+                                "expected at least one panel, but the list is empty");
   }
   double height = bottom_margin;
   std::for_each(panels.begin(), panels.end(), check);
@@ -307,13 +309,13 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
 SectionPanel panel_of(const inversion::Outcome& outcome, std::string title, Eigen::VectorXd values,
                       Sites sites) {
   SectionPanel panel{std::move(title), outcome.section(std::move(values)), {}, {}};
-  if (outcome.prior) {
-    for (const inversion::prior::RegionFindings& region : outcome.prior->regions)
+  if (outcome.findings.prior) {
+    for (const inversion::prior::RegionFindings& region : outcome.findings.prior->regions)
       panel.frames.push_back(
           {region.name, {.y_m = {region.y_from_m, region.y_to_m}, .z_m = {region.z_from_m, region.z_to_m}}});
   }
-  if (outcome.uncertainty && outcome.uncertainty->posterior)
-    panel.investigated = outcome.uncertainty->posterior->investigated;
+  if (outcome.findings.uncertainty && outcome.findings.uncertainty->posterior)
+    panel.investigated = outcome.findings.uncertainty->posterior->investigated;
   const bool has_places = outcome.sites.has("name") && outcome.sites.has("y_m");
   if (sites == Sites::hidden || !has_places) return panel;
   panel.station_names = outcome.sites.texts("name");
@@ -322,21 +324,21 @@ SectionPanel panel_of(const inversion::Outcome& outcome, std::string title, Eige
 }
 
 Canvas section_picture(const inversion::Outcome& outcome, const SectionPictureOptions& options) {
-  const std::vector<double>& z_m = outcome.earth.grid.z_edges_m();
+  const std::vector<double>& z_m = outcome.model.earth.grid.z_edges_m();
   std::string part;
   if (options.max_depth_m > 0.0 && options.max_depth_m < z_m.back()) {
     const LengthUnit unit = length_unit(options.max_depth_m - z_m.front());
     part = fmt::format(", upper {:.3g} {}", (options.max_depth_m - z_m.front()) / unit.metres, unit.name);
   }
   const std::string title =
-      fmt::format("{} section{}, rms {:.2f}", title_of(outcome.property), part, outcome.rms);
-  return sections_picture({panel_of(outcome, title, outcome.model, Sites::shown)}, options);
+      fmt::format("{} section{}, rms {:.2f}", title_of(outcome.model.property), part, outcome.ending.rms);
+  return sections_picture({panel_of(outcome, title, outcome.model.values, Sites::shown)}, options);
 }
 
 Canvas prior_picture_of(const inversion::Outcome& outcome) {
-  return sections_picture({panel_of(outcome, "Final model", outcome.model, Sites::shown),
+  return sections_picture({panel_of(outcome, "Final model", outcome.model.values, Sites::shown),
                            panel_of(outcome, "Nearest model of the prior",
-                                    outcome.prior->decoded_log10_resistivity, Sites::hidden)});
+                                    outcome.findings.prior->decoded_log10_resistivity, Sites::hidden)});
 }
 
 }  // namespace lodestone::io::report

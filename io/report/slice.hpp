@@ -50,11 +50,12 @@ enum class Sites { shown, hidden };
                                     Eigen::VectorXd values, Sites sites);
 
 /// Sections one above the other with the same scales. Triangles at the colour bar: there are values beyond
-/// it. A note says that white cells have no value.
+/// it. A note says that white cells have no value. errors: InvalidArgument without panels and unless every
+/// earth is a section; ShapeError.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels,
                                       const SectionPictureOptions& options = {});
-/// The final section of an outcome (the title says when only its upper part is shown) with its sites and the
-/// regions of a learned prior.
+/// Returns the final section of an outcome (the title says when only its upper part is shown) with its sites
+/// and the regions of a learned prior.
 [[nodiscard]] Canvas section_picture(const inversion::Outcome& outcome,
                                      const SectionPictureOptions& options = {});
 /// Draws the final section above the nearest one of its learned prior.

@@ -130,13 +130,13 @@ std::string cell_text(const core::Table::Column& column, std::size_t row) {
 }  // namespace
 
 std::string summary_table(const inversion::Outcome& outcome) {
-  const std::string reason(core::word(outcome.reason));
-  Rows rows{
-      {"Misfit", fmt::format("rms {:.3f} over {} real data (target {:.3g})", outcome.rms,
-                             outcome.data.n_used(), outcome.target_rms)},
-      {"Stopped because", outcome.message.empty() ? reason : fmt::format("{}: {}", reason, outcome.message)},
-      {"Iterations", outcome.history.empty() ? "0" : std::to_string(outcome.history.back().iteration)}};
-  add_earth_rows(outcome.earth, rows);
+  const std::string reason(core::word(outcome.ending.reason));
+  Rows rows{{"Misfit", fmt::format("rms {:.3f} over {} real data (target {:.3g})", outcome.ending.rms,
+                                   outcome.data.n_used(), outcome.ending.target_rms)},
+            {"Stopped because",
+             outcome.ending.message.empty() ? reason : fmt::format("{}: {}", reason, outcome.ending.message)},
+            {"Iterations", outcome.history.empty() ? "0" : std::to_string(outcome.history.back().iteration)}};
+  add_earth_rows(outcome.model.earth, rows);
   add_data_rows(outcome, rows);
   for (const auto& [name, value] : outcome.about.facts) rows.push_back({name, value});
   return html_table({}, rows);

@@ -10,7 +10,7 @@
 namespace lodestone::io::report {
 
 Canvas percentiles_picture(const inversion::Outcome& outcome) {
-  const inversion::uncertainty::EnsembleSpread& ensemble = *outcome.uncertainty->ensemble;
+  const inversion::uncertainty::EnsembleSpread& ensemble = *outcome.findings.uncertainty->ensemble;
   std::vector<SectionPanel> panels;
   const bool many = ensemble.n_samples >= inversion::uncertainty::EnsembleSpread::fewest;
   for (const auto& [title, values] :
@@ -25,7 +25,7 @@ Canvas percentiles_picture(const inversion::Outcome& outcome) {
 }
 
 Canvas deviations_picture(const inversion::Outcome& outcome) {
-  const inversion::uncertainty::Uncertainty& uncertainty = *outcome.uncertainty;
+  const inversion::uncertainty::Uncertainty& uncertainty = *outcome.findings.uncertainty;
   std::vector<SectionPanel> panels;
   double widest = 0.0;  // what the colours reach is a round number
   if (uncertainty.posterior) widest = std::max(widest, uncertainty.posterior->deviation_decades.maxCoeff());

@@ -55,9 +55,10 @@ void RunFolder::prepare_new() const {
 
 void RunFolder::require_checkpoint() const {
   if (!fs::exists(checkpoint()))
-    throw core::FileError(
-        "io::run#no_checkpoint",
-        "{}: expected a checkpoint to resume from, got none; start the run without --resume", checkpoint());
+    throw core::FileError("io::run#no_checkpoint",
+                          "{}: expected a checkpoint to resume from, but the file does not exist; start the "
+                          "run without --resume",
+                          checkpoint());
 }
 
 void TrainFolder::prepare_new() const {
@@ -78,10 +79,10 @@ void TrainFolder::prepare_new() const {
 
 void TrainFolder::require_checkpoint() const {
   if (!fs::exists(checkpoint()))
-    throw core::FileError(
-        "io::run#no_checkpoint",
-        "{}: expected a checkpoint to resume from, got none; start the training without --resume",
-        checkpoint());
+    throw core::FileError("io::run#no_checkpoint",
+                          "{}: expected a checkpoint to resume from, but the file does not exist; start the "
+                          "training without --resume",
+                          checkpoint());
 }
 
 NewFolder::NewFolder(fs::path path, core::log::Format format)

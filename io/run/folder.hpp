@@ -60,8 +60,8 @@ class TrainFolder {
   std::filesystem::path path_;
 };
 
-/// A folder that a run is about to make: unless `keep` is called, as when the run is refused, it is removed
-/// again with the folders made above it and the log in it. One that was there stays, and so does one that
+/// A folder that a run is about to make. Unless `keep` is called, it is removed again, with the folders made
+/// above it and the log in it; a refused run does not call it. One that was there stays, and so does one that
 /// holds anything else.
 class NewFolder {
  public:

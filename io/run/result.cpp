@@ -30,8 +30,8 @@ inversion::Outcome read_result(const std::filesystem::path& path) {
     check(outcome);
     return outcome;
   } catch (const core::Error& error) {  // also grids and data that their constructors refuse
-    throw core::FormatError("io::read_result#damaged", "{}: the file is damaged or of another version: {}",
-                            path.string(), error.what());
+    throw core::FormatError("io::run::read_result#damaged",
+                            "{}: the file is damaged or of another version: {}", path.string(), error.what());
   }
 }
 

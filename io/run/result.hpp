@@ -8,6 +8,9 @@
 
 namespace lodestone::io::run {
 
+// The layout of the arrays stands in inversion/outcome_arrays.cpp; this folder opens files and reads
+// version 1.
+
 /// Writes `result.h5` of version 2 (docs/result-file.md). errors: FileError (nothing half-written is left);
 /// ShapeError when parts do not fit together.
 void write_result(const std::filesystem::path& path, const inversion::Outcome& outcome);

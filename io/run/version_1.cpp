@@ -16,8 +16,8 @@ namespace {
 /// Every column of a table must have the same length.
 void require_size(const std::string& name, std::size_t got, std::size_t expected) {
   if (got != expected)
-    throw core::FormatError("io::read_result#wrong_size", "array \"{}\": expected {} entries, got {}", name,
-                            expected, got);
+    throw core::FormatError("io::run::read_result#wrong_size", "array \"{}\": expected {} entries, got {}",
+                            name, expected, got);
 }
 
 std::vector<double> column(const core::ArraySource& source, const std::string& name, std::size_t n) {
@@ -39,8 +39,8 @@ std::vector<std::uint8_t> code_column(const core::ArraySource& source, const std
   require_size(name, codes.size(), n);
   for (const std::uint8_t code : codes) {
     if (code >= n_codes) {
-      throw core::FormatError("io::read_result#unknown_code", "array \"{}\": expected codes below {}, got {}",
-                              name, n_codes, code);
+      throw core::FormatError("io::run::read_result#unknown_code",
+                              "array \"{}\": expected codes below {}, got {}", name, n_codes, code);
     }
   }
   return codes;
@@ -60,7 +60,7 @@ std::string one_text(const core::ArraySource& source, const std::string& name) {
 int count_of(const core::ArraySource& source, const std::string& name) {
   const double value = core::read_number(source, name);
   if (!(value >= 0.0 && value <= 1e6) || value != std::floor(value))
-    throw core::FormatError("io::read_result#no_count", "array \"{}\": expected a count, got {}", name,
+    throw core::FormatError("io::run::read_result#no_count", "array \"{}\": expected a count, got {}", name,
                             value);
   return static_cast<int>(value);
 }
@@ -120,12 +120,12 @@ std::vector<mt::DatumKey> read_keys(const core::ArraySource& source, std::size_t
   for (std::size_t k = 0; k < frequency.size(); ++k) {
     if (frequency[k] < 0 || frequency[k] >= static_cast<std::int64_t>(n_frequencies) || station[k] < 0 ||
         station[k] >= static_cast<std::int64_t>(n_stations)) {
-      throw core::FormatError("io::read_result#datum_outside",
+      throw core::FormatError("io::run::read_result#datum_outside",
                               "datum {}: expected a frequency below {} and a station below {}, got {} and {}",
                               k, n_frequencies, n_stations, frequency[k], station[k]);
     }
-    keys.push_back({static_cast<mt::Quantity>(quantity[k]), static_cast<int>(frequency[k]),
-                    static_cast<int>(station[k])});
+    keys.push_back(
+        {static_cast<mt::Datum>(quantity[k]), static_cast<int>(frequency[k]), static_cast<int>(station[k])});
   }
   return keys;
 }
@@ -135,15 +135,15 @@ Eigen::VectorXd values(const core::ArraySource& source, const std::string& name,
   return Eigen::Map<const Eigen::VectorXd>(read.data(), static_cast<Eigen::Index>(read.size()));
 }
 
-mt::ObservedData read_data(const core::ArraySource& source) {
-  mt::ObservedData data;
+mt::Observations read_data(const core::ArraySource& source) {
+  mt::Observations data;
   data.survey.stations = read_stations(source);
   data.survey.frequencies_hz = core::read_doubles(source, "survey/frequency_hz");
   data.survey.keys = read_keys(source, data.survey.frequencies_hz.size(), data.survey.stations.size());
   const std::size_t n = data.survey.keys.size();
   for (const std::uint8_t code :
        code_column(source, "data/mask", n, static_cast<int>(mt::MaskReason::bad_error) + 1))
-    data.mask.push_back(static_cast<mt::MaskReason>(code));
+    data.reason.push_back(static_cast<mt::MaskReason>(code));
   data.interpolated = code_column(source, "data/interpolated", n, 2);
   data.value = values(source, "data/observed", n);
   data.sigma = values(source, "data/sigma", n);
@@ -167,7 +167,7 @@ void read_static_shifts(const core::ArraySource& source, const std::vector<mt::S
   std::vector<mt::StaticShiftKey> keys;
   for (std::size_t k = 0; k < decades.size(); ++k) {
     if (station[k] < 0 || station[k] >= std::ssize(stations))
-      throw core::FormatError("io::read_result#shift_outside",
+      throw core::FormatError("io::run::read_result#shift_outside",
                               "static shift {}: expected a station below {}, got {}", k, stations.size(),
                               station[k]);
     keys.push_back({static_cast<mt::Mode>(mode[k]), static_cast<int>(station[k])});
@@ -212,7 +212,7 @@ mt::d2::BandMesh read_mesh(const core::ArraySource& source, const std::string& g
             n_sea = has_sea ? count_of(source, group + "/n_sea") : 0;
   const double order = number_or(source, group + "/order", 1.0);
   if (order != 1.0 && order != 2.0)
-    throw core::FormatError("io::read_result#wrong_order", "array \"{}/order\": expected 1 or 2, got {}",
+    throw core::FormatError("io::run::read_result#wrong_order", "array \"{}/order\": expected 1 or 2, got {}",
                             group, order);
   return {
       .frequencies = std::vector<int>(stored.begin(), stored.end()),
@@ -288,22 +288,22 @@ inversion::About read_about(const core::ArraySource& source) {
 }
 
 void read_models(const core::ArraySource& source, inversion::Outcome& out) {
-  out.earth = physics::mesh::read_earth(source);
-  const physics::mesh::TensorGrid& grid = out.earth.grid;
-  out.model = physics::mesh::read_cells(source, "model/log10_resistivity", grid);
+  out.model.earth = physics::mesh::read_earth(source);
+  const physics::mesh::TensorGrid& grid = out.model.earth.grid;
+  out.model.values = physics::mesh::read_cells(source, "model/log10_resistivity", grid);
   out.start = physics::mesh::read_cells(source, "model/start_log10_resistivity", grid);
-  out.prior = inversion::prior::read_findings(source, grid);
-  out.uncertainty = inversion::uncertainty::read_findings(source, grid);
+  out.findings.prior = inversion::prior::read_findings(source, grid);
+  out.findings.uncertainty = inversion::uncertainty::read_findings(source, grid);
 }
 
 void read_summary(const core::ArraySource& source, inversion::Outcome& out) {
   out.history = read_history(source);
-  out.rms = core::read_number(source, "summary/rms");
-  out.target_rms = core::read_number(source, "summary/target_rms");
-  out.message = source.attribute("summary", "stop_message");
+  out.ending.rms = core::read_number(source, "summary/rms");
+  out.ending.target_rms = core::read_number(source, "summary/target_rms");
+  out.ending.message = source.attribute("summary", "stop_message");
   const std::string reason = source.attribute("summary", "stop_reason");
   if (!reason.empty())  // soundings had none
-    out.reason = core::parse<optimize::StopReason, core::FormatError>(
+    out.ending.reason = core::parse<optimize::StopReason, core::FormatError>(
         reason, source.location() + ": summary@stop_reason");
 }
 
@@ -314,9 +314,9 @@ inversion::Outcome read_version_1(const core::ArraySource& source) {
   read_models(source, out);
 
   // Data, and the place of the stations
-  const mt::ObservedData data = read_data(source);
+  const mt::Observations data = read_data(source);
   const std::vector<mt::Station>& stations = data.survey.stations;
-  out.data = mt::data_set(data);
+  out.data = data.data_set();
   out.predicted = values(source, "data/predicted", data.survey.keys.size());
   mt::Profile profile = read_profile(source, stations);
   profile.distance = core::parse<mt::Distance, core::FormatError>(source.attribute("profile", "distance"),

@@ -6,8 +6,8 @@
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/timer.hpp"
-#include "io/csv/csv.hpp"
 #include "io/csv/table.hpp"
+#include "io/model/points.hpp"
 #include "io/report/report.hpp"
 #include "io/run/folder.hpp"
 #include "io/run/result.hpp"
@@ -18,15 +18,15 @@ namespace {
 
 bool is_section(const inversion::Outcome& outcome) {
   using physics::mesh::Axis;
-  return outcome.earth.grid.has(Axis::y) && !outcome.earth.grid.has(Axis::x) &&
-         outcome.property.name == physics::mesh::Property{}.name;
+  return outcome.model.earth.grid.has(Axis::y) && !outcome.model.earth.grid.has(Axis::x) &&
+         outcome.model.property.name == physics::mesh::Property{}.name;
 }
 
 void write_files(const RunFolder& folder, const inversion::Outcome& outcome, const WriteOptions& options) {
   const core::ScopedTimer timer("run/write results");
   core::make_folder(folder.path());
   write_result(folder.result(), outcome);
-  if (is_section(outcome)) csv::write_section_csv(folder.section_csv(), outcome.section());
+  if (is_section(outcome)) model::write_section_csv(folder.section_csv(), outcome.model);
   for (const inversion::NamedTable& each : outcome.tables) {
     if (each.own_file) csv::write_table((folder.path() / (each.name + ".csv")).string(), each.table);
   }
@@ -53,7 +53,7 @@ int write(MPI_Comm comm, const std::filesystem::path& folder, const inversion::O
                             RunFolder(folder).result());
   if (!ending.text.empty())
     core::log::write(ending.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning,
-                     ending.text);
+                     ending.text, ending.place);
   return static_cast<int>(ending.code);
 }
 

@@ -2,7 +2,6 @@
 #include "io/survey/observe.hpp"
 
 #include "engine/core/log.hpp"
-#include "physics/mt/transform.hpp"
 
 #include <fmt/ranges.h>
 
@@ -20,9 +19,11 @@ void log_remarks(const std::vector<mt::StationData>& stations) {
   std::vector<std::string> remarks;
   for (const auto& station : stations)
     remarks.insert(remarks.end(), station.remarks.begin(), station.remarks.end());
-  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) core::log::warning("{}", remarks[i]);
+  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i)
+    core::log::warning(core::log::Id("io::survey::observe#remark"), "{}", remarks[i]);
   if (remarks.size() > most)
-    core::log::warning("{} more remarks on the files; see them with: mt_invert info FILE…",
+    core::log::warning(core::log::Id("io::survey::observe#more_remarks"),
+                       "{} more remarks on the files; see them with: mt_invert info FILE…",
                        remarks.size() - most);
 }
 
@@ -36,36 +37,35 @@ void log_profile(const mt::Profile& profile) {
       profile.azimuth_deg, least / 1e3, most / 1e3, farthest / 1e3);
 }
 
-void log_data(const mt::Observations& observed) {
-  const mt::ObservedData data = observed.observed_data();
+void log_data(const mt::Observations& data) {
   const auto interpolated = std::ranges::count(data.interpolated, std::uint8_t{1});
-  for (const auto& station : observed.stations) {
+  for (const auto& station : data.stations) {
     if (!station.other_names.empty())
       core::log::info("station {}: merged with the bands of {} at the same place", station.site.name,
                       fmt::join(station.other_names, ", "));
   }
   core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(),
-                  data.survey.frequencies_hz.size(), data.value.size(), data.n_kept(),
+                  data.survey.frequencies_hz.size(), data.value.size(), data.n_used(),
                   interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "",
                   mt::mask_table(data));
-  for (const auto& warning : mt::mask_warnings(observed)) core::log::warning("{}", warning);
+  for (const auto& warning : mt::mask_warnings(data))
+    core::log::warning(core::log::Id("io::survey::observe#masked_data"), "{}", warning);
 }
 
 }  // namespace
 
-mt::Observations observe(const std::vector<mt::StationData>& stations, const geodesy::ProfileOptions& line,
+mt::Observations observe(const std::vector<mt::StationData>& stations, const mt::ProfileOptions& line,
                          const mt::Selection& selection) {
   core::log::info("{} stations read", stations.size());
   log_remarks(stations);
   const mt::Profile profile = geodesy::profile(stations, line);
   log_profile(profile);
   mt::Observations observed = mt::select(stations, profile, selection);
-  mt::require_predictable(observed.survey, mt::section_elements);
   log_data(observed);
   return observed;
 }
 
-mt::Observations observe(const std::string& path, const geodesy::ProfileOptions& line,
+mt::Observations observe(const std::string& path, const mt::ProfileOptions& line,
                          const mt::Selection& selection) {
   return observe(read(path), line, selection);
 }

@@ -11,16 +11,16 @@
 
 namespace lodestone::io::survey {
 
-/// Places stations on a profile and selects data that a section predicts; logs profile, merged bands, masks
-/// and the remarks of readers. errors: those of geodesy::profile, mt::select and mt::require_predictable.
+/// Places stations on a profile and selects data; logs profile, merged bands, masks
+/// and the remarks of readers. errors: those of geodesy::profile and mt::select.
 [[nodiscard]] physics::mt::Observations observe(const std::vector<physics::mt::StationData>& stations,
-                                                const geodesy::ProfileOptions& line,
+                                                const physics::mt::ProfileOptions& line,
                                                 const physics::mt::Selection& selection = {
                                                     .data = physics::mt::rho_and_phase});
 /// Reads the stations of a file or folder and does the same. The data are apparent resistivities and phases
 /// unless the selection states others. errors: also those of `read`.
 [[nodiscard]] physics::mt::Observations observe(const std::string& path,
-                                                const geodesy::ProfileOptions& line = {},
+                                                const physics::mt::ProfileOptions& line = {},
                                                 const physics::mt::Selection& selection = {
                                                     .data = physics::mt::rho_and_phase});
 

@@ -127,7 +127,8 @@ std::vector<StationData> read_each(const std::vector<std::string>& paths, const 
       for (StationData& station : read_file(path, options)) stations.push_back(std::move(station));
     } catch (const core::Error& error) {
       if (skipped.n++ == 0) skipped = {1, error.what(), error.exit_code()};
-      core::log::warning("skipped {}: {}", path, error.what());
+      core::log::warning(core::log::Id("io::survey::read#file_skipped"), "skipped {}: {}", path,
+                         error.what());
     }
   }
   if (stations.empty()) refuse_all(skipped);

@@ -2,18 +2,28 @@
 #include "io/survey/responses.hpp"
 
 #include "engine/core/error.hpp"
+#include "io/csv/rows.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/hdf5/format.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
 #include "physics/mt/units.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <complex>
+#include <iterator>
 
 namespace lodestone::io::survey {
 
 namespace mt = physics::mt;
 
 namespace {
+
+constexpr std::string_view responses_header =
+    "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
 
 /// Position of an entry in a list of distinct values, in order of first appearance.
 template <class T>
@@ -107,7 +117,7 @@ void write_definitions(hdf5::Hdf5Sink& sink, const std::vector<mt::Response>& re
 
 void write_responses_hdf5(const std::filesystem::path& path, const std::vector<mt::Response>& responses) {
   if (responses.empty()) {
-    throw core::InvalidArgument("io::write_responses_hdf5#no_response",
+    throw core::InvalidArgument("io::survey::write_responses_hdf5#no_response",
                                 "{}: expected at least one response, but there is none", path.string());
   }
   const Axes axes(responses);
@@ -125,6 +135,63 @@ void write_responses_hdf5(const std::filesystem::path& path, const std::vector<m
   write_mode(sink, responses, axes, mt::Mode::te);
   write_mode(sink, responses, axes, mt::Mode::tm);
   sink.commit();
+}
+
+std::string responses_csv_text(const std::vector<mt::Response>& responses) {
+  std::string text(responses_header);
+  text += '\n';
+  for (const mt::Response& r : responses) {
+    const bool has_z = std::isfinite(r.impedance_ohm.real()) && std::isfinite(r.impedance_ohm.imag());
+    const double rho =
+        has_z ? mt::apparent_resistivity_ohm_m(r.impedance_ohm, r.frequency_hz) : mt::not_given;
+    const double phase = has_z ? mt::phase_deg(r.impedance_ohm) : mt::not_given;
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                   csv::quoted_if_needed(r.site), r.mode == mt::Mode::te ? "TE" : "TM",
+                   text::shortest(1.0 / r.frequency_hz, ""), text::shortest(r.y_m, ""),
+                   text::shortest(r.z_m, ""), text::shortest(rho, ""), text::shortest(phase, ""),
+                   text::shortest(r.impedance_ohm.real(), ""), text::shortest(r.impedance_ohm.imag(), ""),
+                   text::shortest(r.tipper.real(), ""), text::shortest(r.tipper.imag(), ""),
+                   core::word(r.definition));
+  }
+  return text;
+}
+
+void write_responses_csv(const std::string& path, const std::vector<mt::Response>& responses) {
+  text::write_bytes_atomically(path, responses_csv_text(responses));
+}
+
+std::vector<mt::Response> read_responses_csv(const std::string& path) {
+  constexpr const char* component = "io::read_responses_csv";
+  const csv::Rows table = csv::read_rows(path, component);
+  if (fmt::format("{}", fmt::join(table.header, ",")) != responses_header) {
+    throw core::FormatError("io::read_responses_csv#wrong_header", "{}:1: expected the header line `{}`",
+                            path, responses_header);
+  }
+  std::vector<mt::Response> responses;
+  for (const auto& [line, f] : table.rows) {
+    const auto value = [&, n = line](std::size_t column) {
+      return f[column].empty() ? mt::not_given
+                               : csv::real_field(f[column], path, n, component, table.header[column]);
+    };
+    if (f[1] != "TE" && f[1] != "TM")
+      throw core::FormatError("io::read_responses_csv#unknown_mode",
+                              "{}:{}: expected mode TE or TM, got \"{}\"", path, line, text::printable(f[1]));
+    const double period = value(2);
+    if (!(period > 0.0))
+      throw core::FormatError("io::read_responses_csv#period_not_positive",
+                              "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
+                              text::printable(f[2]));
+    responses.push_back({f[0],
+                         f[1] == "TE" ? mt::Mode::te : mt::Mode::tm,
+                         1.0 / period,
+                         value(3),
+                         value(4),
+                         {value(7), value(8)},
+                         {value(9), value(10)},
+                         core::parse<mt::Definition, core::FormatError>(
+                             f[11], fmt::format("{}:{}: column definition", path, line))});
+  }
+  return responses;
 }
 
 }  // namespace lodestone::io::survey

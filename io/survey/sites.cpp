@@ -3,7 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
-#include "io/csv/csv.hpp"
+#include "io/csv/rows.hpp"
 #include "io/modem/modem.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
@@ -12,6 +12,10 @@
 #include "physics/mt/responses.hpp"
 #include "physics/mt/selection.hpp"
 #include "physics/mt/sites.hpp"
+
+#include <fmt/ranges.h>
+
+#include <set>
 
 namespace lodestone::io::survey {
 namespace {
@@ -37,11 +41,11 @@ struct SitesAndTimes {
 
 SitesAndTimes from_csv(const std::string& path, const std::vector<double>& periods_s) {
   if (periods_s.empty())
-    throw core::ConfigError("mt_invert#no_periods",
+    throw core::ConfigError("io::survey::sites#no_periods",
                             "{}: sites from a CSV file need --periods; add for example --periods 1,10,100",
                             path);
   SitesAndTimes result;
-  for (const auto& site : io::csv::read_sites_csv(path)) {
+  for (const auto& site : read_sites_csv(path)) {
     mt::Station station;
     station.name = site.name;
     station.y_m = site.y_m;
@@ -53,22 +57,51 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
 }
 
 SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s,
-                             std::optional<mt::ObservedData>& modem) {
+                             std::optional<mt::Observations>& modem) {
   const bool is_modem = kind_of_file(path) != FileKind::emdata;
   const std::vector<mt::StationData> stations = is_modem ? modem::read_data(path) : read(path);
   for (const auto& station : stations) {
-    for (const auto& remark : station.remarks) core::log::warning("{}", remark);
+    for (const auto& remark : station.remarks)
+      core::log::warning(core::log::Id("io::survey::sites#remark"), "{}", remark);
   }
   if (!periods_s.empty())
-    throw core::ConfigError("mt_invert#periods_twice",
+    throw core::ConfigError("io::survey::sites#periods_twice",
                             "{}: a data file brings its own periods; remove --periods", path);
-  mt::ObservedData data = mt::stated_data(stations);
+  mt::Observations data = mt::stated_data(stations);
   SitesAndTimes result{data.survey.stations, data.survey.frequencies_hz};
   if (is_modem) modem = std::move(data);
   return result;
 }
 
 }  // namespace
+
+std::vector<SiteRow> read_sites_csv(const std::string& path) {
+  constexpr const char* component = "io::read_sites_csv";
+  const csv::Rows table = csv::read_rows(path, component);
+  const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
+  if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
+    throw core::FormatError("io::read_sites_csv#wrong_header",
+                            "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
+                            text::printable(fmt::format("{}", fmt::join(table.header, ","))));
+  }
+  std::vector<SiteRow> sites;
+  std::set<std::string> names;
+  for (const auto& [line, fields] : table.rows) {
+    SiteRow site{fields[0], csv::real_field(fields[1], path, line, component, "y_m"), std::nullopt};
+    if (has_z && !fields[2].empty()) site.z_m = csv::real_field(fields[2], path, line, component, "z_m");
+    if (site.name.empty())
+      throw core::FormatError("io::read_sites_csv#no_name",
+                              "{}:{}: expected a site name in the first column, found none", path, line);
+    if (!names.insert(site.name).second)
+      throw core::FormatError("io::read_sites_csv#name_twice",
+                              "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
+    sites.push_back(std::move(site));
+  }
+  if (sites.empty())
+    throw core::FormatError("io::read_sites_csv#no_site",
+                            "{}:1: expected at least one site below the header line, found none", path);
+  return sites;
+}
 
 ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
                                 const physics::mesh::Model& model, physics::mt::OffSurface off_surface) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: the other readers of surveys need no model of the earth.
 #pragma once
 
 #include "physics/mesh/earth.hpp"
+#include "physics/mt/observations.hpp"
 #include "physics/mt/sites.hpp"
-#include "physics/mt/survey.hpp"
 
 #include <optional>
 #include <string>
@@ -12,11 +11,22 @@
 
 namespace lodestone::io::survey {
 
+/// A row of a table of sites.
+struct SiteRow {
+  std::string name;
+  double y_m = 0.0;
+  std::optional<double> z_m;  ///< absent: on the surface
+};
+
+/// Reads sites from `site,y_m[,z_m]` with that header line. errors: FileError, FormatError with file:line
+/// (header, number, repeated site, no site).
+[[nodiscard]] std::vector<SiteRow> read_sites_csv(const std::string& path);
+
 /// The sites and periods at which `forward` computes responses.
 struct ForwardSites {
   physics::mt::Survey survey;                      ///< both impedances and the tipper everywhere
   std::vector<double> z_m;                         ///< depths of the stations, on the surface
-  std::optional<physics::mt::ObservedData> modem;  ///< the data file the sites came from
+  std::optional<physics::mt::Observations> modem;  ///< the data file the sites came from
   std::string path;
 };
 

@@ -86,23 +86,23 @@ void add_uncertainty(const inversion::uncertainty::Uncertainty& uncertainty, std
 
 /// Returns the arrays beside the final model.
 std::vector<NamedArray> arrays_of(const inversion::Outcome& outcome) {
-  const bool is_log = outcome.property.scale == physics::mesh::Scale::log10;
-  const bool is_resistivity = outcome.property.name == physics::mesh::Property{}.name;
-  NamedArray start{(is_log ? "start_log10_" : "start_") + outcome.property.name, outcome.start};
-  if (outcome.earth.sea && is_resistivity) {  // known, so it starts and ends at the same value
-    const double of_water = outcome.earth.sea->resistivity_ohm_m;
+  const bool is_log = outcome.model.property.scale == physics::mesh::Scale::log10;
+  const bool is_resistivity = outcome.model.property.name == physics::mesh::Property{}.name;
+  NamedArray start{(is_log ? "start_log10_" : "start_") + outcome.model.property.name, outcome.start};
+  if (outcome.model.earth.sea && is_resistivity) {  // known, so it starts and ends at the same value
+    const double of_water = outcome.model.earth.sea->resistivity_ohm_m;
     start.in_sea = is_log ? std::log10(of_water) : of_water;
   }
   std::vector<NamedArray> arrays{std::move(start)};
-  if (outcome.prior) {
-    const inversion::prior::PriorFindings& prior = *outcome.prior;
+  if (outcome.findings.prior) {
+    const inversion::prior::PriorFindings& prior = *outcome.findings.prior;
     arrays.push_back({"learned_prior/subdomain", prior.subdomain, -1.0});
     arrays.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
     arrays.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
-    if (outcome.earth.sea) arrays[2].in_sea = arrays[0].in_sea;
+    if (outcome.model.earth.sea) arrays[2].in_sea = arrays[0].in_sea;
     add_coverage(prior, arrays);
   }
-  if (outcome.uncertainty) add_uncertainty(*outcome.uncertainty, arrays);
+  if (outcome.findings.uncertainty) add_uncertainty(*outcome.findings.uncertainty, arrays);
   return arrays;
 }
 
@@ -113,9 +113,11 @@ StationPoints station_points(const inversion::Outcome& outcome) {
   if (!sites.has("name") || !sites.has("y_m")) return {};
   StationPoints points{.names = sites.texts("name"), .y_m = sites.numbers("y_m")};
   // beside a section, x is the distance from its line, along which nothing changes
-  if (outcome.earth.grid.has(physics::mesh::Axis::x) && sites.has("x_m")) points.x_m = sites.numbers("x_m");
+  if (outcome.model.earth.grid.has(physics::mesh::Axis::x) && sites.has("x_m"))
+    points.x_m = sites.numbers("x_m");
   for (std::size_t k = 0; k < points.y_m.size(); ++k)
-    points.z_m.push_back(outcome.earth.surface.z_at(points.x_m.empty() ? 0.0 : points.x_m[k], points.y_m[k]));
+    points.z_m.push_back(
+        outcome.model.earth.surface.z_at(points.x_m.empty() ? 0.0 : points.x_m[k], points.y_m[k]));
   const auto [sums, quantities] = site_residuals(outcome, points.names);
   points.arrays.push_back(array_of("rms", sums, [](const SiteResiduals& s) { return s.all.rms(); }));
   points.arrays.push_back(array_of("n_data", sums, [](const SiteResiduals& s) { return s.all.count(); }));
@@ -130,8 +132,8 @@ StationPoints station_points(const inversion::Outcome& outcome) {
 
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
                                                     const inversion::Outcome& outcome) {
-  const std::string stem = outcome.earth.grid.dimension() == 2 ? "section" : "model";
-  const physics::mesh::Model model = outcome.section();
+  const std::string stem = outcome.model.earth.grid.dimension() == 2 ? "section" : "model";
+  const physics::mesh::Model& model = outcome.model;
   const std::vector<NamedArray> arrays = arrays_of(outcome);
   const StationPoints stations = station_points(outcome);
   std::vector<std::filesystem::path> written;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "inversion/outcome.hpp"
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 namespace lodestone::io::vtk {
 
@@ -11,8 +11,9 @@ namespace lodestone::io::vtk {
 /// where a site has no used datum) as far as the key of the data states sites and quantities.
 [[nodiscard]] StationPoints station_points(const inversion::Outcome& outcome);
 
-/// Writes `section.vtu` (`model.vtu` of layers and volumes) and, where there are sites, `stations.vtp` in
-/// coordinates of the grid; where the frame lies on the map, also `section_world.vtu`, `stations_world.vtp`.
+/// Writes `section.vtu` (`model.vtu` of layers and volumes) and, where there are sites, `stations.vtp`, in
+/// coordinates of the grid. Where the frame lies on the map, also writes `section_world.vtu` and
+/// `stations_world.vtp`.
 /// Returns the files. errors: FileError.
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
                                                     const inversion::Outcome& outcome);

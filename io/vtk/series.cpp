@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
 #include "io/text/markup.hpp"
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@ void write_stations_vtp(const std::filesystem::path& path, const StationPoints& 
   const std::size_t n = stations.names.size();
   if (stations.y_m.size() != n || stations.z_m.size() != n ||
       (!stations.x_m.empty() && stations.x_m.size() != n)) {
-    throw core::ShapeError("io::write_stations_vtp#wrong_positions",
+    throw core::ShapeError("io::vtk::write_stations_vtp#wrong_positions",
                            "expected {} positions, got {} y and {} z", n, stations.y_m.size(),
                            stations.z_m.size());
   }
@@ -40,8 +40,8 @@ void write_stations_vtp(const std::filesystem::path& path, const StationPoints& 
   data->GetPointData()->AddArray(names);
   for (const NamedArray& array : stations.arrays) {
     if (static_cast<std::size_t>(array.values.size()) != n) {
-      throw core::ShapeError("io::write_stations_vtp#wrong_values", "expected {} values of {}, got {}", n,
-                             array.name, array.values.size());
+      throw core::ShapeError("io::vtk::write_stations_vtp#wrong_values", "expected {} values of {}, got {}",
+                             n, array.name, array.values.size());
     }
     vtk::add_array(*data->GetPointData(), array.name, {array.values.data(), n});
   }

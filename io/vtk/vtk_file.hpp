@@ -2,7 +2,7 @@
 // Small on purpose: private to io/vtk, whose public headers name no class of VTK.
 #pragma once
 
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 #include <span>
 #include <string>

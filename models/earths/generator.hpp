@@ -22,10 +22,10 @@ using physics::mesh::TensorGrid;
 /// begin above the surface, or columns not at 0.
 void check(const TensorGrid& grid);
 
-/// Returns the same columns with further rows on top, up to the surface, for what acts on cells: their
-/// thickness goes on by the ratio of the grid's two uppermost rows, so that the lower part of a geometric
-/// grid gets back the rows it was cut from. Where such rows would never arrive they are as thick as the
-/// uppermost. A grid that begins at the surface is returned as it is. `most_rows` bounds their number.
+/// Returns the same columns with further rows on top, up to the surface, for what acts on cells. Their
+/// thickness continues the ratio of the two uppermost rows. So the lower part of a geometric grid gets back
+/// the rows it was cut from. Where such rows would never arrive they are as thick as the uppermost. A grid
+/// that begins at the surface is returned as it is. `most_rows` bounds their number.
 [[nodiscard]] TensorGrid continued_to_surface(const TensorGrid& grid, int most_rows = 256);
 
 /// A family of earths. Immutable.

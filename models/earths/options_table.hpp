@@ -23,7 +23,7 @@ class OptionsTable {
   void read(std::string_view key, IntegerRange& target) const;
   void read(std::string_view key, double& target) const { target = table_.real(key, target); }
   void read(std::string_view key, int& target) const;
-  /// A range that has no default.
+  /// Returns a range that has no default.
   [[nodiscard]] Range range(std::string_view key) const;
 
   /// Throws a ConfigError with this id at the key.

@@ -21,9 +21,9 @@ class Prior {
   [[nodiscard]] const TensorGrid& grid() const { return grid_; }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
-  /// Which of the parts makes a draw.
+  /// Returns the number of the part that makes a draw.
   [[nodiscard]] std::size_t part_of(std::int64_t number) const;
-  /// Draw `number`. shapes: → (n_z, n_y).
+  /// Returns draw `number`. shapes: → (n_z, n_y).
   [[nodiscard]] Eigen::MatrixXd draw(std::int64_t number) const;
   /// Draws first … first + n − 1, cells counted row by row from the top, on the threads of core::parallel.
   /// shapes: → (n_cells, n).

@@ -37,15 +37,15 @@ class Draws {
   [[nodiscard]] double uniform(const Range& range) {
     return range.lower + (range.upper - range.lower) * uniform();
   }
-  /// Uniform in the logarithm: sizes and distances.
+  /// Draws a number that is uniform in the logarithm: sizes and distances.
   [[nodiscard]] double log_uniform(const Range& range);
   [[nodiscard]] int integer(const IntegerRange& range);
   [[nodiscard]] bool chance(double probability) { return uniform() < probability; }
   [[nodiscard]] double normal() { return random_.normal(next_++); }
   [[nodiscard]] Eigen::MatrixXd normal(Eigen::Index rows, Eigen::Index columns);
-  /// n values of a range, in increasing order.
+  /// Draws n values of a range, in increasing order.
   [[nodiscard]] std::vector<double> sorted(int n, const Range& range);
-  /// Which of the weights, none negative, at least one positive.
+  /// Draws the number of one of the weights, none negative, at least one positive.
   [[nodiscard]] std::size_t one_of(const std::vector<double>& weights);
 
  private:
@@ -53,8 +53,8 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// Random numbers of their own for part `number` of a draw: a generator below this one, a modifier. Two
-/// branches of one draw, and branches of branches, share nothing but a chance of 2⁻¹⁰⁴.
+/// Returns random numbers of their own for part `number` of a draw: a generator below this one, a modifier.
+/// Two branches of one draw, and branches of branches, share nothing but a chance of 2⁻¹⁰⁴.
 [[nodiscard]] core::Philox branch(const core::Philox& random, std::uint64_t number);
 
 }  // namespace lodestone::models::earths

@@ -19,9 +19,9 @@ struct SectionLines {
   [[nodiscard]] Eigen::Index n_per_column() const { return std::ssize(y_m) / n_columns; }
 };
 
-/// Cuts the grid at a random place from a section of that width: a patch gets 8 lines per column, a single
-/// column one, through its middle. 0 m: as wide as the patch, and for a single column as wide as the grid is
-/// deep. A section narrower than the grid is widened to it.
+/// Cuts the grid at a random place from a section of that width. A patch gets 8 lines per column, a single
+/// column one, through its middle. A width of 0 m stands for that of the patch, and for the depth of the grid
+/// of a single column. A section narrower than the grid is widened to it.
 [[nodiscard]] SectionLines section_lines(const TensorGrid& grid, double section_width_m, Draws& draws);
 
 /// Layers along a vertical line: values between the interfaces, one value more than interfaces; interfaces do
@@ -33,7 +33,8 @@ struct Layers {
 /// Averages of the layers in the cells of a column. shapes: edges (n_z + 1) → (n_z).
 [[nodiscard]] Eigen::VectorXd cell_averages(const Layers& layers, const std::vector<double>& depth_m);
 
-/// Share of each cell that lies within a closed outline, exact along every line. shapes: → (n_z, n_y).
+/// Returns the share of each cell that lies within a closed outline, exact along every line. shapes: → (n_z,
+/// n_y).
 [[nodiscard]] Eigen::MatrixXd cell_shares(const std::vector<physics::mesh::Point>& outline,
                                           const TensorGrid& grid, const SectionLines& lines);
 

@@ -19,7 +19,7 @@ struct Section {
   Eigen::MatrixXd log10_resistivity;  ///< (n_z, n_y)
 };
 
-/// A model as a section: depths from its level surface, without what lies above it.
+/// Returns a model as a section: depths from its level surface, without what lies above it.
 /// errors: InvalidArgument, with the name, where the surface is not level unless the grid's depths count from
 /// it.
 [[nodiscard]] Section section_of(const physics::mesh::Model& model, std::string name);

@@ -39,7 +39,7 @@ class TrainedVae {
   [[nodiscard]] const VaeOptions& options() const { return net_.options(); }
   [[nodiscard]] const physics::mesh::TensorGrid& grid() const { return grid_; }
   [[nodiscard]] const VaeStatistics& statistics() const { return statistics_; }
-  /// JSON: data, seed, recipe, scores, version.
+  /// Returns JSON: data, seed, recipe, scores, version.
   [[nodiscard]] const std::string& card() const { return card_; }
   /// Returns a copy of the network in another dtype, in evaluation mode; it shares nothing with this one.
   [[nodiscard]] Vae net_in(engine::DType dtype) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/vae/vae_decoder.hpp"
 
-#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/network_decoder.hpp"
 
 namespace lodestone::models::vae {
 

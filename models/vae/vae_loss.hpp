@@ -33,7 +33,7 @@ struct VaeLossOptions {
   Divergence divergence_of = Divergence::mean;
 };
 
-/// w_i of every cell, in the order of the cells. errors: InvalidArgument for a grid without cells.
+/// Returns w_i of every cell, in the order of the cells. errors: InvalidArgument for a grid without cells.
 [[nodiscard]] std::vector<double> cell_weights(LayerWeights kind, const physics::mesh::TensorGrid& grid);
 
 /// The loss of a batch and its terms before their weights, each a number.

@@ -10,7 +10,7 @@ namespace lodestone::physics::fem {
 
 namespace {
 
-/// Drops features of which a neighbour asks for smaller cells wherever they do: its size grows by at most
+/// Drops features of which a neighbour requires smaller cells wherever they do: its size grows by at most
 /// `steepest` per metre on the way to them.
 std::vector<SizeFeature> without_idle(std::vector<SizeFeature> features, double steepest) {
   const auto sweep = [&] {
@@ -31,8 +31,8 @@ std::vector<SizeFeature> without_idle(std::vector<SizeFeature> features, double 
   return features;
 }
 
-/// Cell size asked for at x. Features far away are cut off by the sorted order: only those whose own size is
-/// smaller than the best so far can win.
+/// Returns the cell size required at x. Features far away are cut off by the sorted order: only those whose
+/// own size is smaller than the best so far can win.
 class SizeFunction {
  public:
   SizeFunction(std::vector<SizeFeature> features, const GradedLineOptions& options)
@@ -57,7 +57,7 @@ class SizeFunction {
   GradedLineOptions options_;
 };
 
-/// Drops anchors closer to the previous kept one (or to the end) than that share of the size asked for there.
+/// Drops anchors closer to the previous kept one (or to the end) than that share of the size required there.
 std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size,
                            double least_spacing) {
   std::sort(anchors.begin(), anchors.end());

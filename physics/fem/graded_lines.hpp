@@ -5,7 +5,7 @@
 
 namespace lodestone::physics::fem {
 
-/// A place that asks for small cells around it.
+/// A place that requires small cells around it.
 struct SizeFeature {
   double at_m = 0.0;
   double size_m = 0.0;
@@ -19,11 +19,11 @@ struct GradedLineOptions {
   double near_m = 0.0;  ///< distance within which `slope` holds
   double max_size_m = 1e300;
   double least_spacing =
-      0.5;  ///< anchors closer to the previous line than this share of the size asked for there are dropped
+      0.5;  ///< anchors closer to the previous line than this share of the size required there are dropped
 };
 
 /// Returns grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far
-/// smaller than asked for are dropped). errors: InvalidArgument without features or when the interval is
+/// smaller than required are dropped). errors: InvalidArgument without features or when the interval is
 /// empty.
 [[nodiscard]] std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
                                                const std::vector<SizeFeature>& features,

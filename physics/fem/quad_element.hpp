@@ -25,10 +25,10 @@ class QuadElement {
   /// shapes: z (corners: top left, top right, bottom left, bottom right), out (3·n_pairs).
   void integrate(double width_m, const std::array<double, 4>& z_m, double* out) const;
 
-  /// Return ∫φ_a φ_b and ∫φ_a on a horizontal or vertical edge of length 1. indices: 0 … order.
+  /// Returns ∫φ_a φ_b and ∫φ_a on a horizontal or vertical edge of length 1. indices: 0 … order.
   [[nodiscard]] double edge_mass(int a, int b) const { return edge_mass_[a][b]; }
   [[nodiscard]] double edge_load(int a) const { return edge_load_[a]; }
-  /// Return φ_a and its derivative at t in [0, 1] of an edge of length 1.
+  /// Returns φ_a and its derivative at t in [0, 1] of an edge of length 1.
   [[nodiscard]] double shape(int a, double t) const;
   [[nodiscard]] double slope(int a, double t) const;
 

@@ -7,8 +7,8 @@
 
 namespace lodestone::physics::mesh {
 
-/// A line across which a model may jump, as a fault or a coast: the roughness of a face whose two centres lie
-/// on either side of it (their connection meets the line) is multiplied by `weight`.
+/// A line across which a model may jump, as a fault or a coast. A face is torn if the connection of its two
+/// centres meets the line; its roughness is multiplied by `weight`.
 ///
 /// A line in the section continues along x without end. A line in plan is the trace of a vertical curtain
 /// over the depths `z_m`. Depths are those of the grid.

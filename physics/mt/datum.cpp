@@ -4,6 +4,7 @@
 // Caldwell et al. 2004 (Geophys. J. Int. 158, 457).
 #include "physics/mt/datum.hpp"
 
+#include "engine/core/data_set.hpp"
 #include "engine/core/error.hpp"
 #include "physics/mt/units.hpp"
 
@@ -228,11 +229,7 @@ Complex slope_of(const DatumRule& rule, Complex element) {
   return rule.slope(only(which, element))[which];
 }
 
-double difference(const DatumRule& rule, double a, double b) {
-  if (rule.turn == 0.0) return a - b;
-  const double inside = std::remainder(a - b, rule.turn);
-  return inside <= -0.5 * rule.turn ? 0.5 * rule.turn : inside;
-}
+double difference(const DatumRule& rule, double a, double b) { return core::wrapped(a - b, rule.turn); }
 
 double sigma(const DatumRule& rule, const Elements::Values& f, const Elements::Errors& s) {
   const Elements::Values a = rule.slope(f);

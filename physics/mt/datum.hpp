@@ -49,6 +49,14 @@ enum class FloorKind : std::uint8_t {
   tipper,       ///< absolute, on each part
   phase_tensor  ///< absolute
 };
+constexpr auto words(FloorKind) {
+  using enum FloorKind;
+  return core::Words<FloorKind>{{impedance, "impedance"},
+                                {log10_rho, "log10_rho"},
+                                {phase, "phase"},
+                                {tipper, "tipper"},
+                                {phase_tensor, "phase_tensor"}};
+}
 
 /// One row of the table of data: everything that is known of a kind of datum.
 struct DatumRule {
@@ -82,7 +90,7 @@ struct DatumRule {
 [[nodiscard]] double value_of(const DatumRule& rule, Complex element, double omega);
 [[nodiscard]] Complex slope_of(const DatumRule& rule, Complex element);
 
-/// Returns a − b, wrapped by whole turns. This is the only wrap of data.
+/// Returns a − b, wrapped by whole turns as `core::wrapped` does, which is the only wrap of data.
 [[nodiscard]] double difference(const DatumRule& rule, double a, double b);
 
 /// Returns one standard deviation to first order, for independent elements: σ² = Σ |a_k|² s_k².

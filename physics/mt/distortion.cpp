@@ -13,7 +13,7 @@
 namespace lodestone::physics::mt {
 namespace {
 
-bool has_shift(Quantity quantity) {
+bool has_shift(Datum quantity) {
   const FloorKind kind = rule_of(quantity).floor;
   return kind == FloorKind::log10_rho || kind == FloorKind::impedance;
 }

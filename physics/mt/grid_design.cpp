@@ -15,11 +15,11 @@ using mesh::TensorGrid;
 constexpr double default_resistivity_ohm_m = 100.0;  // where the data give no apparent resistivity
 
 /// Returns two columns per station gap, between 20 and 200.
-int default_columns(const ObservedData& data) {
+int default_columns(const Observations& data) {
   return std::clamp(2 * static_cast<int>(data.survey.stations.size()), 20, 200);
 }
 
-std::vector<double> layer_edges_m(const GridOptions& options, const ObservedData& data) {
+std::vector<double> layer_edges_m(const GridOptions& options, const Observations& data) {
   const auto [lowest, highest] = std::ranges::minmax(data.survey.frequencies_hz);
   const double resistivity = std::pow(10.0, median_log10_rho(data));
   const double first_m =
@@ -35,12 +35,12 @@ std::vector<double> layer_edges_m(const GridOptions& options, const ObservedData
 
 }  // namespace
 
-double median_log10_rho(const ObservedData& data) {
+double median_log10_rho(const Observations& data) {
   std::vector<double> values;
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const Quantity quantity = data.survey.keys[i].quantity;
+    const Datum quantity = data.survey.keys[i].quantity;
     const bool is_rho = rule_of(quantity).floor == FloorKind::log10_rho;
-    if (is_rho && data.mask[i] == MaskReason::kept)
+    if (is_rho && data.reason[i] == MaskReason::kept)
       values.push_back(data.value[static_cast<Eigen::Index>(i)]);
   }
   if (values.empty()) return std::log10(default_resistivity_ohm_m);
@@ -49,7 +49,7 @@ double median_log10_rho(const ObservedData& data) {
   return *middle;
 }
 
-mesh::TensorGrid design_grid(const ObservedData& data, const GridOptions& options) {
+mesh::TensorGrid design_grid(const Observations& data, const GridOptions& options) {
   const auto& stations = data.survey.stations;
   const auto [first, last] = std::ranges::minmax(stations, {}, &Station::y_m);
   const double bottom_m =

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "physics/mesh/tensor_grid.hpp"
-#include "physics/mt/survey.hpp"
+#include "physics/mt/observations.hpp"
 
 namespace lodestone::physics::mt {
 
@@ -18,11 +18,11 @@ struct GridOptions {
 };
 
 /// Returns the median of log10 ρₐ of the used data, that of 100 ohm m without any.
-[[nodiscard]] double median_log10_rho(const ObservedData& data);
+[[nodiscard]] double median_log10_rho(const Observations& data);
 
 /// Designs a grid of uniform columns and layers that thicken with depth, which counts from the surface. Skin
 /// depths are those of the median apparent resistivity. The columns of a lone station reach as far aside as
 /// its longest period sees down. errors: those of `TensorGrid`.
-[[nodiscard]] mesh::TensorGrid design_grid(const ObservedData& data, const GridOptions& options = {});
+[[nodiscard]] mesh::TensorGrid design_grid(const Observations& data, const GridOptions& options = {});
 
 }  // namespace lodestone::physics::mt

@@ -47,7 +47,8 @@ void warn_of_tilts(const std::vector<Station>& stations, const mesh::SurfaceLine
                          station.tilt_deg, slope_deg);
   }
   if (!names.empty())
-    core::log::warning("stations whose tilt is not the surface's slope are computed along the slope: {}",
+    core::log::warning(core::log::Id("mt::ground#other_tilt"),
+                       "stations whose tilt is not the surface's slope are computed along the slope: {}",
                        names);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/observations.hpp"
 
+#include "engine/core/error.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +13,7 @@
 namespace lodestone::physics::mt {
 namespace {
 
-constexpr int n_reasons = static_cast<int>(MaskReason::bad_error) + 1;
+constexpr int n_reasons = static_cast<int>(MaskReason::not_predicted) + 1;
 using ReasonCounts = std::array<int, n_reasons>;
 
 int& of(ReasonCounts& counts, MaskReason reason) { return counts[static_cast<std::size_t>(reason)]; }
@@ -53,6 +55,9 @@ std::string_view what_to_look_at(MaskReason reason) {
       return "listed: the mask rules take them";
     case MaskReason::bad_error:
       return "bad_error: their errors are not positive numbers, so correct the files or set error floors";
+    case MaskReason::not_predicted:
+      return "not_predicted: the simulation does not predict the elements that these data are made of, so "
+             "select other data";
     case MaskReason::kept:
       break;
   }
@@ -71,13 +76,87 @@ std::string advice(ReasonCounts counts) {
   return text;
 }
 
+/// Keeps these rows of a member; one that is not known stays empty.
+template <class T>
+void keep_rows(std::vector<T>& values, const std::vector<Eigen::Index>& rows) {
+  if (values.empty()) return;
+  std::vector<T> out;
+  out.reserve(rows.size());
+  for (const Eigen::Index row : rows) out.push_back(values[static_cast<std::size_t>(row)]);
+  values = std::move(out);
+}
+
+void keep_rows(Eigen::VectorXd& values, const std::vector<Eigen::Index>& rows) {
+  if (values.size() > 0) values = Eigen::VectorXd(values(rows));
+}
+
 }  // namespace
 
 Eigen::Index Observations::n_used() const {
   return std::count(reason.begin(), reason.end(), MaskReason::kept);
 }
 
-ObservedData Observations::observed_data() const { return {survey, value, sigma, reason, interpolated}; }
+Observations Observations::kept() const {
+  std::vector<Eigen::Index> rows;
+  for (std::size_t i = 0; i < reason.size(); ++i) {
+    if (reason[i] == MaskReason::kept) rows.push_back(static_cast<Eigen::Index>(i));
+  }
+  Observations out = *this;
+  keep_rows(out.survey.keys, rows);
+  keep_rows(out.value, rows);
+  keep_rows(out.sigma_measured, rows);
+  keep_rows(out.sigma, rows);
+  keep_rows(out.reason, rows);
+  keep_rows(out.interpolated, rows);
+  keep_rows(out.absent, rows);
+  return out;
+}
+
+core::DataSet Observations::data_set() const {
+  const std::size_t n = survey.keys.size();
+  core::DataSetParts parts{.observed = value,
+                           .sigma = sigma,
+                           .turn = Eigen::VectorXd(value.size()),
+                           .reasons = {"used", "missing", "out_of_quadrant", "listed", "bad_error"}};
+  core::Table::Texts quantity(n), site(n);
+  core::Table::Numbers y_m(n), period_s(n), was_interpolated(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const DatumKey& key = survey.keys[k];
+    const Station& station = survey.stations[static_cast<std::size_t>(key.station)];
+    parts.turn[static_cast<Eigen::Index>(k)] = rule_of(key.quantity).turn;
+    parts.reason.push_back(static_cast<int>(reason[k]));
+    quantity[k] = name_of(key.quantity);
+    site[k] = station.name;
+    y_m[k] = station.y_m;
+    was_interpolated[k] = k < interpolated.size() ? interpolated[k] : 0.0;
+    period_s[k] = 1.0 / survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
+  }
+  parts.key.add_texts("quantity", std::move(quantity));
+  parts.key.add_texts("site", std::move(site));
+  parts.key.add_numbers("y_m", "m", std::move(y_m));
+  parts.key.add_numbers("period_s", "s", std::move(period_s));
+  parts.key.add_numbers("interpolated", "", std::move(was_interpolated));
+  // named only where it occurs: files and checkpoints of data without it stay as they were
+  if (std::ranges::count(reason, MaskReason::not_predicted) > 0)
+    parts.reasons.emplace_back(core::word(MaskReason::not_predicted));
+  return core::DataSet(std::move(parts));
+}
+
+void require_usable(const Observations& data) {
+  if (data.n_used() > 0) return;
+  throw core::InvalidArgument("mt::select#no_usable_datum", "no usable datum is left; {}:\n{}",
+                              mask_advice(data), mask_table(data));
+}
+
+Observations without_unpredicted(Observations data, Elements predicted) {
+  for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
+    if (data.reason[k] == MaskReason::kept &&
+        !predicted.contains(rule_of(data.survey.keys[k].quantity).needs))
+      data.reason[k] = MaskReason::not_predicted;
+  }
+  require_usable(data);
+  return data;
+}
 
 std::string mask_advice(const Observations& data) {
   ReasonCounts sum{};
@@ -85,27 +164,27 @@ std::string mask_advice(const Observations& data) {
   return advice(sum);
 }
 
-std::string mask_table(const ObservedData& data) {
+std::string mask_table(const Observations& data) {
   std::array<std::array<int, n_reasons + 1>, n_datum_rows + 1>
       counts{};  // last row: all quantities; last column: interpolated
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     for (const auto row :
          {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_datum_rows)}) {
-      ++counts[row][static_cast<std::size_t>(data.mask[i])];
-      counts[row][n_reasons] += data.interpolated[i];
+      ++counts[row][static_cast<std::size_t>(data.reason[i])];
+      counts[row][n_reasons] += i < data.interpolated.size() ? data.interpolated[i] : 0;
     }
   }
   std::string text =
-      fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>9}{:>14}\n", "quantity", "kept", "missing",
-                  "out_of_quadrant", "listed", "bad_error", "masked", "interpolated");
+      fmt::format("{:<15}{:>8}{:>10}{:>17}{:>9}{:>11}{:>15}{:>9}{:>14}\n", "quantity", "kept", "missing",
+                  "out_of_quadrant", "listed", "bad_error", "not_predicted", "masked", "interpolated");
   for (std::size_t q = 0; q <= n_datum_rows; ++q) {
     const auto& c = counts[q];
-    const int total = c[0] + c[1] + c[2] + c[3] + c[4];
+    const int total = std::accumulate(c.begin(), c.end() - 1, 0);
     if (total == 0) continue;
     const double masked = 100.0 * (total - c[0]) / total;
-    text += fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>7.1f} %{:>14}\n",
-                        q == n_datum_rows ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1], c[2], c[3],
-                        c[4], masked, c[5]);
+    text += fmt::format("{:<15}{:>8}{:>10}{:>17}{:>9}{:>11}{:>15}{:>7.1f} %{:>14}\n",
+                        q == n_datum_rows ? "all" : name_of(static_cast<Datum>(q)), c[0], c[1], c[2], c[3],
+                        c[4], c[5], masked, c[6]);
   }
   return text;
 }

@@ -125,9 +125,9 @@ Profile make_profile(const std::vector<std::string>& names, const std::vector<Pl
     profile.offset_m.push_back(n * s - e * c);
   }
   const std::size_t origin =
-      options.origin_station.empty()
+      options.origin.empty()
           ? static_cast<std::size_t>(std::min_element(along.begin(), along.end()) - along.begin())
-          : index_of_station(names, options.origin_station, "mt::make_profile#unknown_station",
+          : index_of_station(names, options.origin, "mt::make_profile#unknown_station",
                              "the origin of the profile");
   profile.y_m = options.distance == Distance::running_sum ? running_sum(points, along) : along;
   const double shift = profile.y_m[origin];

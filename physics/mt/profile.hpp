@@ -24,12 +24,15 @@ constexpr auto words(Distance) {
   return core::Words<Distance>{{projected, "projected"}, {running_sum, "running_sum"}};
 }
 
-/// The choices of `make_profile`.
+/// The choices of a profile.
 struct ProfileOptions {
-  std::optional<double> azimuth_deg;  ///< azimuth of the profile's y axis, clockwise from north; absent: best
-                                      ///< line through the stations
-  std::string origin_station;         ///< y = 0 here; empty: the first station along the azimuth
+  /// Azimuth of the y axis, clockwise from north; absent: the best line through the stations.
+  std::optional<double> azimuth_deg{};
+  std::string origin{};  ///< station at y = 0; empty: the first one along the azimuth
   Distance distance = Distance::projected;
+  /// Plane of stations with latitude and longitude: "local", "utm", or a definition for PROJ ("EPSG:32733").
+  /// `make_profile` takes points of a plane and has no use for it.
+  std::string projection = "local";
 };
 
 /// The stations on a profile: y along `azimuth_deg`, x (strike) along azimuth_deg − 90°, z down.

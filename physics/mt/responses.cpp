@@ -15,7 +15,7 @@ struct Parts {
          phase = not_given;
 };
 
-void set_part(Parts& parts, Quantity quantity, double value) {
+void set_part(Parts& parts, Datum quantity, double value) {
   const bool second = is_second_of_pair(quantity);
   switch (rule_of(quantity).floor) {
     case FloorKind::impedance:
@@ -38,9 +38,9 @@ Complex impedance_of(const Parts& parts, double frequency_hz) {
 }  // namespace
 
 Survey response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
-  return full_survey(std::move(stations), std::move(frequencies_hz),
-                     {Quantity::zxy_re, Quantity::zxy_im, Quantity::tzy_re, Quantity::tzy_im,
-                      Quantity::zyx_re, Quantity::zyx_im});
+  return full_survey(
+      std::move(stations), std::move(frequencies_hz),
+      {Datum::zxy_re, Datum::zxy_im, Datum::tzy_re, Datum::tzy_im, Datum::zyx_re, Datum::zyx_im});
 }
 
 std::vector<Response> responses_from(const Survey& survey, const Eigen::VectorXd& predicted,

@@ -73,12 +73,6 @@ void evaluate(Observations& out, const Selection& selection) {
   }
 }
 
-void require_usable(const Observations& out) {
-  if (out.n_used() > 0) return;
-  throw core::InvalidArgument("mt::select#no_usable_datum", "no usable datum is left; {}:\n{}",
-                              mask_advice(out), mask_table(out.observed_data()));
-}
-
 /// Merges, limits, rotates, chooses frequencies and evaluates.
 Observations observe(const std::vector<StationData>& stations, const Profile& profile,
                      const Selection& selection) {
@@ -181,28 +175,27 @@ Observations select(const std::vector<StationData>& stations, const Profile& pro
   return out;
 }
 
-ObservedData stated_data(const std::vector<StationData>& stations) {
+Observations stated_data(const std::vector<StationData>& stations) {
   const std::vector<Datum> data = data_in(stations);
   if (data.empty()) return {};
   std::vector<double> y_m;
   for (const StationData& station : stations) y_m.push_back(station.site.y_m);
   constexpr double any_phase_deg = 1e300;
-  const Observations all = observe(stations, profile_along(std::move(y_m)),
-                                   {.data = data,
-                                    .frequencies = FrequencyChoice::all,
-                                    .frequency_tolerance = same_frequency,
-                                    .floors = {},
-                                    .min_phase_deg = -any_phase_deg,
-                                    .max_phase_deg = any_phase_deg,
-                                    .same_place_m = 0.0});
-  ObservedData out = all.observed_data();
-  out.sigma = all.sigma_measured;
-  for (std::size_t k = 0; k < out.survey.keys.size(); ++k) {
-    if (!is_derived(all, out.survey.keys[k])) continue;
-    out.value[static_cast<Eigen::Index>(k)] = out.sigma[static_cast<Eigen::Index>(k)] = not_given;
-    out.mask[k] = MaskReason::missing;
+  Observations all = observe(stations, profile_along(std::move(y_m)),
+                             {.data = data,
+                              .frequencies = FrequencyChoice::all,
+                              .frequency_tolerance = same_frequency,
+                              .floors = {},
+                              .min_phase_deg = -any_phase_deg,
+                              .max_phase_deg = any_phase_deg,
+                              .same_place_m = 0.0});
+  all.sigma = all.sigma_measured;
+  for (std::size_t k = 0; k < all.survey.keys.size(); ++k) {
+    if (!is_derived(all, all.survey.keys[k])) continue;
+    all.value[static_cast<Eigen::Index>(k)] = all.sigma[static_cast<Eigen::Index>(k)] = not_given;
+    all.reason[k] = MaskReason::missing;
   }
-  return out;
+  return all;
 }
 
 }  // namespace lodestone::physics::mt

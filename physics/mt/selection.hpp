@@ -76,6 +76,6 @@ struct Selection {
 /// Returns all that stations state: parts of elements and readings at every frequency of a station, σ as
 /// stated (NaN: not stated), in the frame of north, without floors, limits and merging. Data without a
 /// positive σ are masked as bad_error.
-[[nodiscard]] ObservedData stated_data(const std::vector<StationData>& stations);
+[[nodiscard]] Observations stated_data(const std::vector<StationData>& stations);
 
 }  // namespace lodestone::physics::mt

@@ -75,7 +75,7 @@ void check_site_depths(const std::vector<Station>& stations, const mesh::Surface
   if (n_off > most_named) names += fmt::format(" and {} more", n_off - most_named);
   if (off_surface == OffSurface::refuse) {
     throw core::InvalidArgument(
-        "mt_invert#sites_off_surface",
+        "mt::sites#sites_off_surface",
         "expected sites on the surface within {:g} m, got {}; correct the surface or the depths, or {}",
         on_surface_m, names, way_out);
   }
@@ -123,6 +123,7 @@ void warn_of_sites_at_kinks(const std::vector<Station>& stations, const mesh::Su
                          found[i].kink_y_m);
   if (found.size() > most_named) names += fmt::format(" and {} more", found.size() - most_named);
   core::log::warning(
+      core::log::Id("mt::sites#sites_at_kinks"),
       "{} of {} sites stand at a kink of the surface, where the slope jumps and fields are singular, so that "
       "their responses are those of "
       "the corner: {}; {}",

@@ -26,13 +26,13 @@ struct ModeData {
   Number re, im, log10_rho, phase;
 };
 
-Number& slot(ModeData& data, Quantity quantity) {
+Number& slot(ModeData& data, Datum quantity) {
   const bool second = is_second_of_pair(quantity);
   if (rule_of(quantity).floor == FloorKind::impedance) return second ? data.im : data.re;
   return second ? data.phase : data.log10_rho;
 }
 
-bool is_tipper(Quantity quantity) { return rule_of(quantity).floor == FloorKind::tipper; }
+bool is_tipper(Datum quantity) { return rule_of(quantity).floor == FloorKind::tipper; }
 
 /// Makes apparent resistivity and phase of an impedance, with errors to first order.
 void convert(ModeData& data, double frequency_hz) {
@@ -68,7 +68,27 @@ Number mean_of(const std::array<Number, 2>& numbers) {
 
 Eigen::Index Sounding::n_kept() const { return std::count(kept.begin(), kept.end(), std::uint8_t{1}); }
 
-Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
+core::DataSet Sounding::data_set() const {
+  const std::size_t n = frequencies_hz.size();
+  core::DataSetParts parts{.observed = value,
+                           .sigma = sigma,
+                           .turn = Eigen::VectorXd(value.size()),
+                           .reasons = {"used", "masked"}};
+  core::Table::Texts quantity;
+  core::Table::Numbers period_s;
+  for (std::size_t row = 0; row < 2 * n; ++row) {
+    const DatumRule& rule = rule_of(row < n ? Datum::log10_rho_xy : Datum::phase_xy);
+    parts.turn[static_cast<Eigen::Index>(row)] = rule.turn;
+    parts.reason.push_back(kept[row] != 0 ? 0 : 1);
+    quantity.emplace_back(rule.name);
+    period_s.push_back(1.0 / frequencies_hz[row % n]);
+  }
+  parts.key.add_texts("quantity", std::move(quantity));
+  parts.key.add_numbers("period_s", "s", std::move(period_s));
+  return core::DataSet(std::move(parts));
+}
+
+Sounding sounding_of(const Observations& data, int station, SoundingMode mode) {
   const Survey& survey = data.survey;
   if (station < 0 || station >= static_cast<int>(survey.stations.size()))
     throw core::ShapeError("mt::sounding_of#wrong_station", "expected a station below {}, got {}",
@@ -77,7 +97,7 @@ Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
   std::vector<std::array<ModeData, 2>> measured(n);
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {
     const DatumKey& key = survey.keys[k];
-    if (key.station != station || data.mask[k] != MaskReason::kept || is_tipper(key.quantity)) continue;
+    if (key.station != station || data.reason[k] != MaskReason::kept || is_tipper(key.quantity)) continue;
     const auto which = static_cast<std::size_t>(mode_of(key.quantity));
     const auto i = static_cast<Eigen::Index>(k);
     slot(measured[static_cast<std::size_t>(key.frequency)][which], key.quantity) = {data.value[i],

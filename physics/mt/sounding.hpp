@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/data_set.hpp"
 #include "engine/core/words.hpp"
-#include "physics/mt/survey.hpp"
+#include "physics/mt/observations.hpp"
 
 #include <Eigen/Core>
 
@@ -30,10 +31,12 @@ struct Sounding {
   Eigen::VectorXd sigma;
   std::vector<std::uint8_t> kept;  ///< 0: masked, or not measured
   [[nodiscard]] Eigen::Index n_kept() const;
+  /// Returns the sounding as a misfit compares it. The key states quantity and period of each.
+  [[nodiscard]] core::DataSet data_set() const;
 };
 
-/// The sounding of one station; impedances become apparent resistivity and phase with errors to first order.
-/// Tippers are left out. errors: ShapeError on a station outside the survey.
-[[nodiscard]] Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode);
+/// Returns the sounding of one station; impedances become apparent resistivity and phase with errors to first
+/// order. Tippers are left out. errors: ShapeError on a station outside the survey.
+[[nodiscard]] Sounding sounding_of(const Observations& data, int station, SoundingMode mode);
 
 }  // namespace lodestone::physics::mt

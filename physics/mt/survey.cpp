@@ -38,17 +38,17 @@ void check_distinct_positions(const std::vector<Station>& stations) {
 
 }  // namespace
 
-Mode mode_of(Quantity quantity) {
-  if (const auto mode = mode_of(rule_of(quantity))) return *mode;
+Mode mode_of(Datum datum) {
+  if (const auto mode = mode_of(rule_of(datum))) return *mode;
   throw core::InvalidArgument("mt::mode_of#no_single_mode", "expected a datum of one mode, got {}",
-                              name_of(quantity));
+                              name_of(datum));
 }
 
-bool is_phase(Quantity quantity) { return rule_of(quantity).turn > 0.0; }
+bool is_phase(Datum datum) { return rule_of(datum).turn > 0.0; }
 
-std::string_view name_of(Quantity quantity) { return rule_of(quantity).name; }
+std::string_view name_of(Datum datum) { return rule_of(datum).name; }
 
-std::string_view units_of(Quantity quantity) { return rule_of(quantity).units; }
+std::string_view units_of(Datum datum) { return rule_of(datum).units; }
 
 double floor_of(FloorKind kind, double floor, double modulus) {
   if (kind == FloorKind::impedance) return floor * modulus;
@@ -100,62 +100,16 @@ void Survey::validate() const {
 }
 
 Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
-                   const std::vector<Quantity>& quantities) {
+                   const std::vector<Datum>& quantities) {
   Survey survey{std::move(stations), std::move(frequencies_hz), {}};
   survey.keys.reserve(quantities.size() * survey.frequencies_hz.size() * survey.stations.size());
-  for (const Quantity quantity : quantities) {
+  for (const Datum quantity : quantities) {
     for (int f = 0; f < static_cast<int>(survey.frequencies_hz.size()); ++f) {
       for (int s = 0; s < static_cast<int>(survey.stations.size()); ++s)
         survey.keys.push_back({quantity, f, s});
     }
   }
   return survey;
-}
-
-Eigen::Index ObservedData::n_kept() const { return std::count(mask.begin(), mask.end(), MaskReason::kept); }
-
-ObservedData ObservedData::kept() const {
-  const Eigen::Index n = n_kept();
-  ObservedData out{
-      {survey.stations, survey.frequencies_hz, {}}, Eigen::VectorXd(n), Eigen::VectorXd(n), {}, {}};
-  Eigen::Index k = 0;
-  for (std::size_t i = 0; i < mask.size(); ++i) {
-    if (mask[i] != MaskReason::kept) continue;
-    out.survey.keys.push_back(survey.keys[i]);
-    out.value[k] = value[static_cast<Eigen::Index>(i)];
-    out.sigma[k] = sigma[static_cast<Eigen::Index>(i)];
-    out.mask.push_back(MaskReason::kept);
-    out.interpolated.push_back(interpolated[i]);
-    ++k;
-  }
-  return out;
-}
-
-core::DataSet data_set(const ObservedData& data) {
-  const std::size_t n = data.survey.keys.size();
-  core::DataSetParts parts{.observed = data.value,
-                           .sigma = data.sigma,
-                           .turn = Eigen::VectorXd(data.value.size()),
-                           .reasons = {"used", "missing", "out_of_quadrant", "listed", "bad_error"}};
-  core::Table::Texts quantity(n), site(n);
-  core::Table::Numbers y_m(n), period_s(n), interpolated(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    const DatumKey& key = data.survey.keys[k];
-    const Station& station = data.survey.stations[static_cast<std::size_t>(key.station)];
-    parts.turn[static_cast<Eigen::Index>(k)] = rule_of(key.quantity).turn;
-    parts.reason.push_back(static_cast<int>(data.mask[k]));
-    quantity[k] = name_of(key.quantity);
-    site[k] = station.name;
-    y_m[k] = station.y_m;
-    interpolated[k] = k < data.interpolated.size() ? data.interpolated[k] : 0.0;
-    period_s[k] = 1.0 / data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
-  }
-  parts.key.add_texts("quantity", std::move(quantity));
-  parts.key.add_texts("site", std::move(site));
-  parts.key.add_numbers("y_m", "m", std::move(y_m));
-  parts.key.add_numbers("period_s", "s", std::move(period_s));
-  parts.key.add_numbers("interpolated", "", std::move(interpolated));
-  return core::DataSet(std::move(parts));
 }
 
 }  // namespace lodestone::physics::mt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/core/data_set.hpp"
 #include "engine/core/words.hpp"
 #include "physics/mt/datum.hpp"
 
@@ -14,13 +13,11 @@
 
 namespace lodestone::physics::mt {
 
-using Quantity = Datum;
-
 /// Returns the mode of a datum. errors: InvalidArgument when it combines both.
-[[nodiscard]] Mode mode_of(Quantity quantity);
-[[nodiscard]] bool is_phase(Quantity quantity);             ///< differences of these are wrapped
-[[nodiscard]] std::string_view name_of(Quantity quantity);  ///< "zxy_re", "log10_rho_xy" …
-[[nodiscard]] std::string_view units_of(Quantity quantity);
+[[nodiscard]] Mode mode_of(Datum datum);
+[[nodiscard]] bool is_phase(Datum datum);             ///< differences of these are wrapped
+[[nodiscard]] std::string_view name_of(Datum datum);  ///< "zxy_re", "log10_rho_xy" …
+[[nodiscard]] std::string_view units_of(Datum datum);
 
 /// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel:
 /// along the surface and normal to it, as instruments lie on a slope.
@@ -42,7 +39,7 @@ struct Station {
 
 /// Which real number of which station at which frequency.
 struct DatumKey {
-  Quantity quantity;
+  Datum quantity;
   int frequency;  ///< index into Survey::frequencies_hz
   int station;    ///< index into Survey::stations
 };
@@ -61,36 +58,17 @@ struct Survey {
 /// Returns the survey of every given quantity at every frequency and station; order: quantity, frequency,
 /// station.
 [[nodiscard]] Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
-                                 const std::vector<Quantity>& quantities);
+                                 const std::vector<Datum>& quantities);
 
-/// Why a datum is not used.
-enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, bad_error };
+/// Why a datum is not used. Files hold the codes; a new reason comes last. `not_predicted`: it is made of
+/// elements that the simulation does not predict.
+enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, bad_error, not_predicted };
 constexpr auto words(MaskReason) {
   using enum MaskReason;
-  return core::Words<MaskReason>{{kept, "kept"},
-                                 {missing, "missing"},
-                                 {out_of_quadrant, "out_of_quadrant"},
-                                 {listed, "listed"},
-                                 {bad_error, "bad_error"}};
+  return core::Words<MaskReason>{
+      {kept, "kept"},     {missing, "missing"},     {out_of_quadrant, "out_of_quadrant"},
+      {listed, "listed"}, {bad_error, "bad_error"}, {not_predicted, "not_predicted"}};
 }
-
-/// Observations on the keys of a survey. shapes: all (keys.size()).
-struct ObservedData {
-  Survey survey;
-  Eigen::VectorXd value;  ///< units of the quantity; NaN where missing
-  Eigen::VectorXd
-      sigma;  ///< one standard deviation after floors; the error of a complex datum stands on each part
-  std::vector<MaskReason> mask;
-  std::vector<std::uint8_t> interpolated;  ///< 1: made by interpolation on request
-
-  [[nodiscard]] Eigen::Index n_kept() const;
-  /// Returns the kept data alone, with a survey of their keys.
-  [[nodiscard]] ObservedData kept() const;
-};
-
-/// Returns the data as a misfit compares them. The key states quantity, site, distance along the profile and
-/// period of each.
-[[nodiscard]] core::DataSet data_set(const ObservedData& data);
 
 /// Error floors, declared once and stored with the data: σ = max(σ measured, floor).
 struct ErrorFloors {

@@ -71,6 +71,21 @@ std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVe
   return std::make_unique<SparseLinearization>(do_value(responses), std::move(jacobian));
 }
 
+std::vector<Eigen::Index> predictable_rows(const Survey& survey, Elements predicted) {
+  std::vector<Eigen::Index> rows;
+  for (std::size_t k = 0; k < survey.keys.size(); ++k) {
+    if (predicted.contains(rule_of(survey.keys[k].quantity).needs))
+      rows.push_back(static_cast<Eigen::Index>(k));
+  }
+  return rows;
+}
+
+Survey survey_of(const Survey& survey, const std::vector<Eigen::Index>& rows) {
+  Survey out{survey.stations, survey.frequencies_hz, {}};
+  for (const Eigen::Index row : rows) out.keys.push_back(survey.keys[static_cast<std::size_t>(row)]);
+  return out;
+}
+
 void require_predictable(const Survey& survey, Elements predicted) {
   for (const DatumKey& key : survey.keys) {
     const DatumRule& rule = rule_of(key.quantity);

@@ -37,6 +37,10 @@ class Transform final : public core::DifferentiableMap {
   std::vector<Row> rows_;
 };
 
+/// Returns the rows of the survey that a simulation of these elements predicts.
+[[nodiscard]] std::vector<Eigen::Index> predictable_rows(const Survey& survey, Elements predicted);
+/// Returns the survey of these keys alone.
+[[nodiscard]] Survey survey_of(const Survey& survey, const std::vector<Eigen::Index>& rows);
 /// Checks that a simulation of these elements predicts all data. errors: InvalidArgument that names the first
 /// datum it does not predict, and what that is made of.
 void require_predictable(const Survey& survey, Elements predicted);

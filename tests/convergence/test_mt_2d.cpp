@@ -28,8 +28,8 @@ Errors errors_of(const mesh::Model& section, const Survey& survey, const d2::Mes
 void check_order(int order, int n_levels) {
   const mesh::TensorGrid grid = mesh::TensorGrid::section({-1000.0, 1000.0}, {0.0, 400.0, 2000.0});
   const mesh::Model section = mesh::resistivity_model({grid}, Eigen::Vector2d(50.0, 500.0));
-  const Survey survey = full_survey({{"a", 130.0}}, {3.0},
-                                    {Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
+  const Survey survey =
+      full_survey({{"a", 130.0}}, {3.0}, {Datum::zxy_re, Datum::zxy_im, Datum::zyx_re, Datum::zyx_im});
   d2::MeshDesignOptions options;
   options.order = order;
   options.cells_per_skin_depth = 4.0 / order;

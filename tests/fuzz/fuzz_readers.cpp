@@ -3,13 +3,14 @@
 // with a text, in bounded time.
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
-#include "io/csv/csv.hpp"
 #include "io/edi/reader.hpp"
 #include "io/info/info.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/survey/responses.hpp"
+#include "io/survey/sites.hpp"
 #include "io/toml/options.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -155,13 +156,13 @@ TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
 
 TEST_CASE("fuzz: the CSV readers survive damaged files", "[fuzz]") {
   check_survives("site,y_m,z_m\na,1.5,2\n\"b,c\",2e3,\nd,-7,1e-3\n",
-                 [](const std::string&, const std::string& path) { (void)io::csv::read_sites_csv(path); });
+                 [](const std::string&, const std::string& path) { (void)io::survey::read_sites_csv(path); });
   check_survives(
       "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition\na,TE,1,0,"
       "0,10,45,1e-3,1e-3,0.1,0.2,"
       "horizontal\na,TM,1,0,0,10,"
       "-135,-1e-3,-1e-3,,,horizontal\n",
-      [](const std::string&, const std::string& path) { (void)io::csv::read_responses_csv(path); });
+      [](const std::string&, const std::string& path) { (void)io::survey::read_responses_csv(path); });
 }
 
 TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "[fuzz]") {

@@ -7,11 +7,11 @@ namespace lodestone::tests {
 namespace {
 
 core::MapPtr sounding() {
-  using physics::mt::Quantity;
+  using physics::mt::Datum;
   return physics::mt::d1::data_map(
       {600.0, 1400.0, 4000.0},
       physics::mt::full_survey({{"a"}}, {100.0, 1.0, 0.01},
-                               {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_re}));
+                               {Datum::log10_rho_xy, Datum::phase_xy, Datum::zyx_re}));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "engine/nn/activation.hpp"
 #include "engine/nn/linear.hpp"
 #include "inversion/prior/gaussian_decoder.hpp"
-#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/network_decoder.hpp"
 #include "inversion/prior/subdomain_map.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/gradient/map_case.hpp"

@@ -61,8 +61,7 @@ MapCase perfect_conductor_case() {
 
 MapCase sounding_case() {
   const auto make = []() -> core::MapPtr {
-    const std::vector quantities{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy,
-                                 Quantity::phase_yx};
+    const std::vector quantities{Datum::zxy_re, Datum::zyx_im, Datum::log10_rho_xy, Datum::phase_yx};
     return d1::data_map({300.0, 1500.0}, full_survey({{"a"}}, {0.01, 1.0, 100.0}, quantities),
                         d1::Simulation::Thickness::free);
   };

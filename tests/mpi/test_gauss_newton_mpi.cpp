@@ -140,12 +140,10 @@ TEST_CASE(
   const Eigen::MatrixXd a = tests::random_matrix(n_data, n, 1);
   const Eigen::VectorXd m = Eigen::VectorXd::Constant(n, 0.5),
                         observed = tests::random_matrix(n_data, 1, 2).col(0);
-  std::vector<std::uint8_t> kept(n_data, 1);
-  for (std::size_t i = 0; i < kept.size(); i += 7) kept[i] = 0;
-  const inversion::optimize::Objective objective{
-      nullptr,
-      {observed, Eigen::VectorXd::Ones(n_data), kept, std::vector<std::uint8_t>(n_data, 0)},
-      tests::line_roughness(n, 0.2)};
+  std::vector<int> reason(n_data, 0);
+  for (std::size_t i = 0; i < reason.size(); i += 7) reason[i] = 1;
+  const inversion::optimize::Objective objective{nullptr, tests::masked_misfit(observed, 1.0, reason),
+                                                 tests::line_roughness(n, 0.2)};
   const auto whole = core::affine(a, Eigen::VectorXd::Zero(n_data))->linearize(m);
   const SharedAffine shared(a, m, false);
   const core::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
@@ -202,11 +200,11 @@ TEST_CASE("Gauss-Newton: a linearization that fails on one rank ends the run on 
   inversion::optimize::Objective objective = problem.objective;
   objective.forward = fake;
   GaussNewton gauss_newton(MPI_COMM_WORLD, {.stop = {.target_rms = 0.1}});
-  gauss_newton.set_redesign(
-      [&](const inversion::optimize::RedesignView& view) {  // no trial before a redesign is kept
-        return view.iteration < 2 ? fake : nullptr;
-      });
-  const auto summary = gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto redesign = [&](const inversion::optimize::RedesignView& view) {
+    return view.iteration < 2 ? fake : nullptr;  // no trial before a redesign is kept
+  };
+  const auto summary =
+      gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n), {.redesign = redesign});
   CHECK(summary.reason == StopReason::failed);
   CHECK(summary.history.size() == 2);
 }
@@ -216,11 +214,12 @@ TEST_CASE("Gauss-Newton: a stop asked on one rank stops all of them after the sa
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
   int n_asked = 0;
   GaussNewton gauss_newton(MPI_COMM_WORLD, {.stop = {.target_rms = 0.1}});
-  gauss_newton.set_stop([&]() -> std::optional<StopReason> {
+  const auto stop = [&]() -> std::optional<StopReason> {
     ++n_asked;
     return last && n_asked == 2 ? std::optional(StopReason::interrupted) : std::nullopt;
-  });
-  const auto summary = gauss_newton.minimize(problem.objective, Eigen::VectorXd::Zero(problem.n));
+  };
+  const auto summary =
+      gauss_newton.minimize(problem.objective, Eigen::VectorXd::Zero(problem.n), {.stop = stop});
   CHECK(summary.reason == StopReason::interrupted);
   CHECK(summary.history.size() == 2);
 }

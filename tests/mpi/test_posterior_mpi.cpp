@@ -6,6 +6,7 @@
 #include "inversion/uncertainty/ensemble.hpp"
 #include "inversion/uncertainty/posterior.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
@@ -94,4 +95,20 @@ TEST_CASE(
   CHECK(ensemble.records.size() == 2);
   CHECK(ensemble.stopped == optimize::StopReason::interrupted);
   CHECK(is_that_of_root(ensemble.models));
+}
+
+TEST_CASE("posterior: a linearization that fails on one rank throws its error, with its id, on all of them") {
+  const BentProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
+  fake->before_linearize = [last](int) {
+    if (last) throw core::SolverError("tests::FakeMap#zero_pivot", "zero pivot in row {}", 17);
+  };
+  optimize::Objective objective = problem.objective;
+  objective.forward = fake;
+  CHECK_THAT(tests::error_of<core::SolverError>([&] {
+               const uncertainty::Posterior posterior(MPI_COMM_WORLD, objective, problem.model, 5.0,
+                                                      optimize::SystemSpace::data);
+             }),
+             tests::HasId("zero_pivot", {"17"}));
 }

@@ -115,7 +115,7 @@ TEST_CASE(
 TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[physics][mt]") {
   // One frequency, one mode: one job for any number of ranks.
   const auto section = tests::small_section(false);
-  const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Quantity::zxy_re});
+  const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Datum::zxy_re});
   const auto meshes = physics::mt::d2::design_meshes(
       section, survey, physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
   const auto together = physics::mt::d2::data_map(MPI_COMM_WORLD, section.earth, survey, meshes);

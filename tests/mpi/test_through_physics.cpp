@@ -28,10 +28,9 @@ mesh::TensorGrid grid() {
 }
 
 mt::Survey survey() {
-  using mt::Quantity;
-  return mt::full_survey(
-      {{"a", -4000.0}, {"b", -1500.0}, {"c", 300.0}, {"d", 2200.0}}, {30.0, 3.0, 0.3},
-      {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+  using mt::Datum;
+  return mt::full_survey({{"a", -4000.0}, {"b", -1500.0}, {"c", 300.0}, {"d", 2200.0}}, {30.0, 3.0, 0.3},
+                         {Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx});
 }
 
 /// 100 ohm m with a conductor in the left half, 300 to 1500 m deep.

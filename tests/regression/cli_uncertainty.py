@@ -121,7 +121,7 @@ with Folder() as folder:
     # A prior that λ made narrow, for a target that asked for little, counts as trained unless the λ of the run is to count.
     narrow = ("--set", "inversion.target_rms=3.0", "--set", "uncertainty.posterior=true", "--set", "learned_prior.code_weight=30.0")
     wide, kept = ended(right, *narrow, "-o", folder / "wide"), ended(right, *narrow, "--set", "uncertainty.widen_prior=false", "-o", folder / "kept")
-    known = [float(re.search(r"is known to ([\d.]+) decades|They see no cell", said.stdout).group(1) or 0.0) for said in (wide, kept)]
+    known = [float(re.search(r"is known to ([\d.]+) decades|They determine no cell", said.stdout).group(1) or 0.0) for said in (wide, kept)]
     check("here it counts as trained" in wide.stdout and "spreads are too small" in kept.stdout, "how the prior counts is said")
     check(known[0] > 1.2 * known[1], f"a prior as trained, wider deviations: {known}")
 

@@ -25,8 +25,8 @@ inline physics::mesh::Model small_section(bool with_hill) {
   return physics::mesh::resistivity_model({std::move(grid), std::move(surface)}, std::move(resistivity));
 }
 
-inline std::vector<physics::mt::Quantity> all_quantities() {
-  std::vector<physics::mt::Quantity> quantities;
+inline std::vector<physics::mt::Datum> all_quantities() {
+  std::vector<physics::mt::Datum> quantities;
   for (const auto& rule : physics::mt::datum_rules()) {
     if (physics::mt::section_elements.contains(rule.needs))
       quantities.push_back(physics::mt::datum_from(rule.name));

@@ -3,7 +3,7 @@
 
 #include "apps/mt_invert/study/study.hpp"
 #include "engine/core/log.hpp"
-#include "io/report/comparison.hpp"
+#include "physics/mesh/shapes.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/sites.hpp"
 #include "physics/mt/survey.hpp"

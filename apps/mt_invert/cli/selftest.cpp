@@ -2,6 +2,7 @@
 #include "apps/mt_invert/cli/parts.hpp"
 #include "apps/mt_invert/study/study.hpp"
 #include "engine/core/error.hpp"
+#include "models/earths/synthetic.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -31,7 +32,8 @@ void add_synthetic(CLI::App& command, study::SyntheticOptions& to) {
       ->check(CLI::Range(0, 1000))
       ->group(synthetic_group);
   std::vector<std::string> parts{"cases"};
-  for (const study::SyntheticFamily& family : study::synthetic_families()) parts.push_back(family.name);
+  for (const models::earths::SyntheticFamily& family : models::earths::synthetic_families())
+    parts.push_back(family.name);
   command.add_option("--only", to.only, "only the cases A and B, or these families, with commas between")
       ->delimiter(',')
       ->check(CLI::IsMember(parts))

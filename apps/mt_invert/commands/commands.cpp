@@ -54,7 +54,8 @@ int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
     try {
       write();
     } catch (const core::Error& error) {
-      core::log::warning("{}", error.what());  // the failure of the command is the one to report
+      core::log::warning(core::log::Id("mt_invert#timeline_not_written"), "{}",
+                         error.what());  // the failure of the command is the one to report
     }
     throw;
   }
@@ -77,6 +78,16 @@ void check_output_path(const std::string& path) {
     throw core::FileError("mt_invert#no_folder",
                           "{}: the folder does not exist; make it or give another name", folder.string());
   }
+}
+
+std::filesystem::path output_folder(const std::string& given, const std::string& config_path) {
+  return given.empty() ? "out" / std::filesystem::path(config_path).stem() : std::filesystem::path(given);
+}
+
+void write_configuration(const std::string& path, const std::string& what, const std::string& config_path,
+                         const std::string& toml) {
+  core::write_file(path, fmt::format("# {} Paths are relative to the folder of {}.\n{}", what,
+                                     std::filesystem::path(config_path).filename().string(), toml));
 }
 
 int run(MPI_Comm comm, const cli::CommandLine& line) {

@@ -5,6 +5,9 @@
 
 #include <mpi.h>
 
+#include <filesystem>
+#include <string>
+
 /// One function per subcommand; each returns an exit code of the contract and throws core::Error otherwise.
 /// collective: all.
 namespace lodestone::mt_invert::commands {
@@ -26,5 +29,12 @@ namespace lodestone::mt_invert::commands {
 /// Refuses a path that cannot become a file. errors: FileError when it is something else than a regular file,
 /// or its folder is missing.
 void check_output_path(const std::string& path);
+
+/// Returns the folder of a run: the given one, or without one out/ and the name of the configuration.
+[[nodiscard]] std::filesystem::path output_folder(const std::string& given, const std::string& config_path);
+/// Writes a configuration into the folder of its run, below a comment that starts with what it holds. errors:
+/// FileError.
+void write_configuration(const std::string& path, const std::string& what, const std::string& config_path,
+                         const std::string& toml);
 
 }  // namespace lodestone::mt_invert::commands

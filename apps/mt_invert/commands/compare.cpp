@@ -3,7 +3,8 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
-#include "io/csv/csv.hpp"
+#include "inversion/objective/metrics.hpp"
+#include "io/model/points.hpp"
 #include "io/model/read.hpp"
 #include "io/report/slice.hpp"
 #include "io/run/folder.hpp"
@@ -44,9 +45,9 @@ Compared compared_run(const std::string& folder, const std::string& file) {
   const int iterations = result.history.empty() ? 0 : result.history.back().iteration;
   return {folder,
           name,
-          fmt::format(": rms {:.2f}", result.rms),
-          io::report::panel_of(result, name, result.model, io::report::Sites::shown),
-          {fmt::format("{:.3f}", result.rms), fmt::format("{:g}", result.target_rms),
+          fmt::format(": rms {:.2f}", result.ending.rms),
+          io::report::panel_of(result, name, result.model.values, io::report::Sites::shown),
+          {fmt::format("{:.3f}", result.ending.rms), fmt::format("{:g}", result.ending.target_rms),
            fmt::format("{}", iterations),
            fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_jacobian)),
            fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_forward)),
@@ -58,15 +59,15 @@ std::vector<Compared> compared(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
     const io::run::RunFolder folder(path);
     if (!std::filesystem::exists(folder.result()))
-      throw core::FileError(
-          "mt_invert#no_result",
-          "{}: expected the result of a finished run, got none; give the folder of a run (-o of invert)",
-          folder.result());
+      throw core::FileError("mt_invert#no_result",
+                            "{}: expected the result of a finished run, but there is no result.h5; give the "
+                            "folder of a run (-o of invert)",
+                            folder.result());
     return {compared_run(path, folder.result())};
   }
   if (!path.ends_with(".csv")) return {{path, path, "", {path, io::model::read_model(path), {}, {}}, {}}};
   std::vector<Compared> sections;
-  for (io::csv::NamedSection& each : io::csv::read_sections_csv(path)) {
+  for (io::model::NamedSection& each : io::model::read_sections_csv(path)) {
     const std::string title =
         fmt::format("{} ({})", each.name, std::filesystem::path(path).filename().string());
     sections.push_back({path, title, "", {title, std::move(each.section), {}, {}}, {}});
@@ -147,10 +148,10 @@ std::string table(const cli::CompareArguments& arguments, const std::vector<Comp
     row.resize(1 + run_columns.size(), "-");
     std::ranges::copy(each.run, row.begin() + 1);
     for (const Compared& reference : references)
-      row.push_back(
-          number_or_dash(io::report::correlation(reference.panel.section, each.panel.section).r, 2));
+      row.push_back(number_or_dash(
+          inversion::objective::correlation(reference.panel.section, each.panel.section).r, 2));
     for (const auto& block : arguments.blocks)
-      row.push_back(number_or_dash(io::report::mean_log10(each.panel.section, block), 2));
+      row.push_back(number_or_dash(inversion::objective::mean_log10(each.panel.section, block), 2));
     rows.push_back(std::move(row));
   };
   std::ranges::for_each(sections, add);

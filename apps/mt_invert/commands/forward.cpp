@@ -2,7 +2,6 @@
 #include "apps/mt_invert/commands/commands.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
-#include "io/csv/csv.hpp"
 #include "io/info/info.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/modem.hpp"
@@ -34,8 +33,8 @@ class ResponseTable {
   }
   [[nodiscard]] mt::Complex impedance(mt::Mode mode, int frequency, int station) const {
     const bool te = mode == mt::Mode::te;
-    return {values_.at({te ? mt::Quantity::zxy_re : mt::Quantity::zyx_re, frequency, station}),
-            values_.at({te ? mt::Quantity::zxy_im : mt::Quantity::zyx_im, frequency, station})};
+    return {values_.at({te ? mt::Datum::zxy_re : mt::Datum::zyx_re, frequency, station}),
+            values_.at({te ? mt::Datum::zxy_im : mt::Datum::zyx_im, frequency, station})};
   }
   [[nodiscard]] double operator()(const mt::DatumKey& key, double frequency_hz) const {
     const mt::DatumRule& rule = mt::rule_of(key.quantity);
@@ -46,7 +45,7 @@ class ResponseTable {
   }
 
  private:
-  std::map<std::tuple<mt::Quantity, int, int>, double> values_;
+  std::map<std::tuple<mt::Datum, int, int>, double> values_;
 };
 
 /// Errors written where there was no data file to take them from.
@@ -79,15 +78,15 @@ io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites
 
 /// Predictions in place of a ModEM file's data, errors kept, also where they are placeholders; for CSV sites
 /// full impedances with errors of 5 %.
-mt::ObservedData as_observed(const io::survey::ForwardSites& sites, const Eigen::VectorXd& predicted) {
+mt::Observations as_observed(const io::survey::ForwardSites& sites, const Eigen::VectorXd& predicted) {
   const ResponseTable table(sites.survey, predicted);
-  mt::ObservedData data;
+  mt::Observations data;
   if (sites.modem) {
     data = *sites.modem;
   } else {
     data.survey = sites.survey;
     const auto n = sites.survey.keys.size();
-    data.mask.assign(n, mt::MaskReason::kept);
+    data.reason.assign(n, mt::MaskReason::kept);
     data.interpolated.assign(n, 0);
     data.value.resize(static_cast<Eigen::Index>(n));
     data.sigma.resize(static_cast<Eigen::Index>(n));
@@ -96,8 +95,8 @@ mt::ObservedData as_observed(const io::survey::ForwardSites& sites, const Eigen:
     const auto& key = data.survey.keys[i];
     const auto at = static_cast<Eigen::Index>(i);
     data.value[at] = table(key, data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)]);
-    if (data.mask[i] != mt::MaskReason::missing)
-      data.mask[i] = mt::MaskReason::kept;  // placeholder errors ask for a prediction all the same
+    if (data.reason[i] != mt::MaskReason::missing)
+      data.reason[i] = mt::MaskReason::kept;  // placeholder errors ask for a prediction all the same
     if (!sites.modem || !std::isfinite(data.sigma[at])) data.sigma[at] = default_sigma(key, table);
   }
   return data;
@@ -115,9 +114,9 @@ void write_output(const cli::ForwardArguments& arguments, const io::survey::Forw
     if (path.ends_with(".h5")) {
       io::survey::write_responses_hdf5(path, responses);
     } else if (!path.empty()) {
-      io::csv::write_responses_csv(path, responses);
+      io::survey::write_responses_csv(path, responses);
     } else {
-      core::log::print_out(io::csv::responses_csv_text(responses));
+      core::log::print_out(io::survey::responses_csv_text(responses));
     }
   }
   if (!path.empty()) core::log::info("wrote {}", path);
@@ -132,6 +131,7 @@ void print_mesh_report(MPI_Comm comm, const physics::mesh::Model& section, const
   core::on_rank_zero(comm, [&] { core::log::print_out(certificate.table() + "\n"); });
   if (!certificate.passed)
     core::log::warning(
+        core::log::Id("mt_invert#certificate_failed"),
         "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
 }
 

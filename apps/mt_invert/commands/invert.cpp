@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/problem.hpp"
-#include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/mpi/stop_requests.hpp"
 #include "engine/core/timer.hpp"
-#include "inversion/cost.hpp"
+#include "inversion/run_estimate.hpp"
 #include "io/hdf5/store.hpp"
 #include "io/run/folder.hpp"
 #include "io/run/write.hpp"
-#include "io/vtk/save_models.hpp"
+#include "io/vtk/save_iterations.hpp"
 
 namespace lodestone::mt_invert::commands {
 namespace {
-
-io::run::RunFolder folder_of(const cli::InvertArguments& arguments) {
-  if (!arguments.output_folder.empty()) return io::run::RunFolder(arguments.output_folder);
-  return io::run::RunFolder(std::filesystem::path("out") /
-                            std::filesystem::path(arguments.config_path).stem());
-}
 
 /// Checks and makes the folder, and logs into it from here on.
 void open_folder(MPI_Comm comm, const io::run::RunFolder& folder, const cli::InvertArguments& arguments,
@@ -37,10 +30,8 @@ void echo_configuration(MPI_Comm comm, const io::run::RunFolder& folder,
                         std::optional<io::run::NewFolder>& made) {
   if (made) made->keep();
   core::on_rank_zero(comm, [&] {
-    core::write_file(
-        folder.config(),
-        fmt::format("# Every key with the value in force. Paths are relative to the folder of {}.\n{}",
-                    std::filesystem::path(arguments.config_path).filename().string(), config.toml));
+    write_configuration(folder.config(), "Every key with the value in force.", arguments.config_path,
+                        config.toml);
   });
 }
 
@@ -62,7 +53,7 @@ void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Conf
 int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::CommandLine& line) {
   const config::Config config = config::read_config(arguments.config_path, arguments.assignments);
   if (arguments.dim == 1) config::require_soundings_alone(config);
-  const io::run::RunFolder folder = folder_of(arguments);
+  const io::run::RunFolder folder(output_folder(arguments.output_folder, arguments.config_path));
   const io::run::WriteOptions files{.vtk = config.output.vtk, .report = config.output.report};
   std::optional<io::run::NewFolder> made;
   if (core::rank_of(comm) == 0) made.emplace(folder.path(), line.log_format());
@@ -95,7 +86,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   const inversion::Outcome outcome = run.minimize();
   if (outcome.was_stopped()) {
     core::log::warning(
-        "{}; go on with: {}", outcome.ending.text,
+        core::log::Id("mt_invert#run_stopped"), "{}; go on with: {}", outcome.ending.text,
         cli::resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
     return static_cast<int>(outcome.ending.code);
   }

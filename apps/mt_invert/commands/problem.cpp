@@ -45,22 +45,15 @@ mt::GroundOptions ground_of(const config::ProfileConfig& config) {
 }
 
 inversion::prior::RegionOptions region_of(const config::LearnedRegionConfig& config) {
-  return {.name = config.name,
-          .decoder = io::model::read_network(config.network, config.decoder, config.network_as_written),
-          .y_m = {config.y.from_m, config.y.to_m},
-          .z_m = config.z ? std::optional(physics::mesh::Interval{config.z->from_m, config.z->to_m})
-                          : std::nullopt,
-          .overlap = config.overlap,
-          .n_codes = config.n_codes,
-          .place = config.place};
+  inversion::prior::RegionOptions region = config.options;
+  region.decoder = io::model::read_network(config.network, config.decoder, config.network_as_written);
+  return region;
 }
 
 std::optional<inversion::prior::LearnedPriorOptions> prior_of(
     const std::optional<config::LearnedPriorConfig>& config) {
   if (!config) return {};
-  inversion::prior::LearnedPriorOptions prior{.weights = config->weights,
-                                              .encode_sigma_decades = config->encode_sigma_decades,
-                                              .polish = config->polish};
+  inversion::prior::LearnedPriorOptions prior = config->options;
   for (const config::LearnedRegionConfig& each : config->regions) prior.regions.push_back(region_of(each));
   return prior;
 }
@@ -69,12 +62,7 @@ std::optional<inversion::prior::LearnedPriorOptions> prior_of(
 
 mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config) {
   try {
-    return io::survey::observe(read_stations(data),
-                               {.azimuth_deg = config.options.azimuth_deg,
-                                .origin = config.options.origin_station,
-                                .distance = config.options.distance,
-                                .projection = config.projection},
-                               data.selection);
+    return io::survey::observe(read_stations(data), config.line, data.selection);
   } catch (const core::InvalidArgument& error) {
     if (error.id() == "unknown_station") throw core::ConfigError(core::Worded{error.what(), error.place()});
     if (error.id() != "no_period") throw;
@@ -86,18 +74,16 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
 }
 
 inversion::mt::ProblemOptions problem_options(const config::Config& config) {
-  inversion::mt::ProblemOptions options{
-      .grid = {config.grid.n_columns, config.grid.n_layers, config.grid.margin, config.grid.first_layer_m,
-               config.grid.layer_factor},
-      .ground = ground_of(config.profile),
-      .sea = config.sea,
-      .sea_place = config.sea_place,
-      .start = source_of(config.start),
-      .soundings = config.soundings,
-      .tears = config.regularization.tears,
-      .fixed = config.regularization.fixed,
-      .static_shift = config.static_shift,
-      .forward = config.forward};
+  inversion::mt::ProblemOptions options{.grid = config.grid.options,
+                                        .ground = ground_of(config.profile),
+                                        .sea = config.sea,
+                                        .sea_place = config.sea_place,
+                                        .start = source_of(config.start),
+                                        .soundings = config.soundings,
+                                        .tears = config.regularization.tears,
+                                        .fixed = config.regularization.fixed,
+                                        .static_shift = config.static_shift,
+                                        .forward = config.forward};
   if (config.grid.from_model) options.cells = std::get<physics::mesh::Model>(options.start).earth.grid;
   const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
   if (!same_file) options.reference = source_of(config.reference);
@@ -114,7 +100,7 @@ inversion::Problem make_problem(MPI_Comm comm, const config::Config& config,
   inversion::Problem problem = inversion::mt::problem(comm, observed, problem_options(config));
   problem.about.title = config.title;
   problem.about.configuration = config.toml;
-  if (config.bounds) problem.bounds = {config.bounds->lower_log10, config.bounds->upper_log10};
+  problem.bounds = config.bounds;
   problem.roughness = config.regularization.roughness;
   problem.norm = config.regularization.norm;
   problem.prior = std::move(prior);

@@ -2,7 +2,6 @@
 #include "apps/mt_invert/config/train.hpp"
 
 #include "apps/mt_invert/commands/commands.hpp"
-#include "apps/mt_invert/commands/train_report.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_text.hpp"
@@ -12,6 +11,7 @@
 #include "engine/core/mpi/stop_requests.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/report/training.hpp"
 #include "io/run/folder.hpp"
 
 #include <chrono>
@@ -42,12 +42,6 @@ class LogEpochs final : public engine::Callback {
   Clock::time_point last_ = Clock::now();
 };
 
-io::run::TrainFolder folder_of(const cli::TrainArguments& arguments) {
-  if (!arguments.output_folder.empty()) return io::run::TrainFolder(arguments.output_folder);
-  return io::run::TrainFolder(std::filesystem::path("out") /
-                              std::filesystem::path(arguments.config_path).stem());
-}
-
 void save(const io::run::TrainFolder& folder, config::VaeFormat format, const models::vae::TrainedVae& vae) {
   if (format == config::VaeFormat::hdf5) {
     io::hdf5::Hdf5Sink sink(folder.hdf5());
@@ -65,16 +59,6 @@ void open_folder(const io::run::TrainFolder& folder, const cli::TrainArguments& 
                  const cli::CommandLine& line) {
   arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
   core::log::configure({.format = line.log_format(), .file = folder.log()});
-}
-
-void write_config(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
-                  const config::TrainConfig& config) {
-  core::write_file(
-      folder.config(),
-      fmt::format("# [grid] and [prior] as given, of the other tables every key with the value in force. "
-                  "Paths are relative to "
-                  "the folder of {}.\n{}",
-                  std::filesystem::path(arguments.config_path).filename().string(), config.toml));
 }
 
 /// Trains the network. errors: those of the training, with advice on divergence.
@@ -113,7 +97,9 @@ core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArgumen
   models::vae::check_run(config.prior, config.setup,
                          run);  // the folder of a resume that is refused stays as it is
   made.keep();
-  write_config(folder, arguments, config);
+  write_configuration(folder.config(),
+                      "[grid] and [prior] as given, of the other tables every key with the value in force.",
+                      arguments.config_path, config.toml);
   const models::vae::VaeTraining training = trained(config, run);
   if (!training.vae) {
     const std::string next =
@@ -121,18 +107,24 @@ core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArgumen
             ? "go on with: " + cli::resume_command("train", arguments.config_path, arguments.assignments,
                                                    folder.path().string())
             : "nothing was kept (output.checkpoint = false)";
-    core::log::warning("stopped after {} steps; {}", training.summary.n_steps, next);
+    core::log::warning(core::log::Id("mt_invert#training_stopped"), "stopped after {} steps; {}",
+                       training.summary.n_steps, next);
     return core::ExitCode::interrupted;
   }
   save(folder, config.output.format, *training.vae);
-  if (config.output.report) write_train_report(folder, config, *training.vae);
+  if (config.output.report) {
+    io::report::write_training_report(folder.path(), {config.title, config.toml, folder.history()},
+                                      config.prior, config.setup.recipe, *training.vae);
+  }
   core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use",
                   training.summary.why_stopped, training.vae->statistics().rms,
                   training.vae->statistics().n_active(), training.vae->options().n_codes);
   if (training.vae->statistics().n_active() == 0)
-    core::log::warning(
-        "no code says anything: the network draws one mean subdomain; train longer, raise learning_rate or "
-        "lower loss.divergence");
+    core::log::warning(core::log::Id("mt_invert#no_active_code"),
+                       "none of the {} codes varies: the network returns one mean subdomain. Train longer, "
+                       "raise learning_rate or "
+                       "lower loss.divergence.",
+                       training.vae->options().n_codes);
   say_what_was_made(folder, config);
   return core::ExitCode::ok;
 }
@@ -141,14 +133,16 @@ core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArgumen
 
 int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::CommandLine& line) {
   const config::TrainConfig config = config::read_train_config(arguments.config_path, arguments.assignments);
-  const io::run::TrainFolder folder = folder_of(arguments);
+  const io::run::TrainFolder folder(output_folder(arguments.output_folder, arguments.config_path));
   core::log::info("{}", config.title);
   if (arguments.preview) {
-    core::on_rank_zero(comm, [&] { write_preview(folder, config); });
+    core::on_rank_zero(
+        comm, [&] { io::report::write_prior_preview(folder.preview(), config.title, config.prior); });
     return 0;
   }
   if (core::size_of(comm) > 1)
-    core::log::warning("training runs on one rank, the others wait; start it without mpirun, with --threads");
+    core::log::warning(core::log::Id("mt_invert#idle_ranks"),
+                       "training runs on one rank, the others wait; start it without mpirun, with --threads");
   core::StopRequests stop(MPI_COMM_SELF,
                           arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
   core::ExitCode code = core::ExitCode::ok;

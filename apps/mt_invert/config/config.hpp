@@ -27,7 +27,7 @@ struct Config {
   std::optional<physics::mesh::Sea> sea;
   std::string sea_place;  ///< "file:line: key" of its level, for messages once the surface is known
   SoundingsConfig soundings;
-  std::optional<BoundsConfig> bounds;
+  std::optional<inversion::Bounds> bounds;
   RegularizationConfig regularization;
   std::optional<LearnedPriorConfig> learned_prior;
   std::optional<StaticShiftConfig> static_shift;
@@ -54,7 +54,7 @@ enum class ConfigKind { inversion, training };
 /// unknown or contradictory keys, wrong types).
 [[nodiscard]] Config read_config(const std::string& path, const std::vector<std::string>& assignments = {});
 
-/// Checks that a configuration asks for nothing that layered earths under single stations do not have.
+/// Checks that a configuration sets nothing that layered earths under single stations lack.
 /// errors: ConfigError that names the tables to remove.
 void require_soundings_alone(const Config& config);
 

@@ -8,6 +8,8 @@
 
 #include <fmt/ranges.h>
 
+#include <optional>
+
 namespace lodestone::mt_invert::config {
 
 /// Form in which the data of each mode are inverted.
@@ -19,9 +21,11 @@ constexpr auto words(DataKind) {
 
 namespace {
 
+using physics::mt::Datum;
 using physics::mt::ErrorFloors;
+using physics::mt::FloorKind;
+using physics::mt::FloorRule;
 using physics::mt::Mode;
-using physics::mt::Quantity;
 using physics::mt::Selection;
 
 Rows<DataConfig> source_rows() {
@@ -44,6 +48,11 @@ Rows<DataConfig> edi_rows() {
                  row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
                  row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
                  row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
+                 row("strike_deg", at(&C::selection, &Selection::strike_deg), within(-360.0, 360.0),
+                     "azimuth of x, to which tensors are rotated, clockwise from north")
+                     .otherwise("90° less than the azimuth of the profile"),
+                 row("declination_deg", at(&C::selection, &Selection::declination_deg), within(-180.0, 180.0),
+                     "added to the azimuths in the files, for files that count from magnetic north"),
                  row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
                      "stations whose own frequency list differs, which are interpolated and flagged"),
                  row("ignore_file_errors", at(&C::selection, &Selection::ignore_file_errors),
@@ -83,8 +92,10 @@ Rows<Measured> measured_rows() {
       row("tipper", &Measured::tipper, "invert Tzy as well")};
 }
 
-Rows<ErrorFloors> floor_rows() {
-  constexpr double most = 10.0, most_deg = 360.0;  // data with larger errors than these say nothing
+// Data with larger errors than these determine nothing.
+constexpr double most = 10.0, most_deg = 360.0;
+
+Rows<ErrorFloors> floors_rows() {
   return {row("impedance_relative", &ErrorFloors::impedance_relative, within(0.0, most),
               "of the impedance's modulus, on each part"),
           row("log10_rho", &ErrorFloors::log10_rho, within(0.0, most),
@@ -100,36 +111,73 @@ ErrorFloors usual_floors(bool from_profile_file) {
   return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
 }
 
-/// An entry of [[data.mask]] as it is written.
+/// An entry of [[data.floor]] as it is written: the file states periods, a rule holds frequencies.
+struct FloorForm {
+  FloorKind kind{};
+  double floor = 0.0;
+  std::string station;
+  std::optional<Mode> mode;
+  double least_s = Selection{}.min_period_s, most_s = Selection{}.max_period_s;
+};
+
+Rows<FloorForm> floor_rows() {
+  return {row("kind", &FloorForm::kind, "data that the floor holds for").required(),
+          row("floor", &FloorForm::floor, within(0.0, most_deg),
+              "in the units of `[data.floors]`; at most 10, but for phases")
+              .required(),
+          row("station", &FloorForm::station, "station name").usually("all"),
+          row("mode", &FloorForm::mode, "data of this mode only").otherwise("both"),
+          row("period_min_s", &FloorForm::least_s, at_least(0.0), "shortest period of the rule")
+              .otherwise("no limit"),
+          row("period_max_s", &FloorForm::most_s, above(0.0), "longest period of the rule")
+              .otherwise("no limit")};
+}
+
+FloorRule read_floor(ConfigTable table) {
+  const FloorForm form = read(table, floor_rows(), FloorForm{});
+  if (form.kind != FloorKind::phase) detail::check(table, "floor", within(0.0, most), form.floor);
+  if (form.least_s > form.most_s)
+    table.refuse("period_min_s", "empty_interval",
+                 fmt::format("expected at most period_max_s = {}, got {}", form.most_s, form.least_s));
+  constexpr double digits = physics::mt::same_frequency;  // of periods and frequencies in files
+  FloorRule rule{form.kind, form.floor, {.station = form.station, .mode = form.mode}};
+  if (form.least_s > 0.0) rule.where.max_frequency_hz = (1.0 + digits) / form.least_s;
+  if (form.most_s < Selection{}.max_period_s) rule.where.min_frequency_hz = (1.0 - digits) / form.most_s;
+  return rule;
+}
+
+/// An entry of [[data.mask]] as it is written: the file names data, a rule holds their codes.
 struct MaskForm {
   std::string station;
   std::vector<std::string> quantities;
+  std::optional<Mode> mode;
   double least_hz = physics::mt::Where{}.min_frequency_hz, most_hz = physics::mt::Where{}.max_frequency_hz;
 };
 
 Rows<MaskForm> mask_rows() {
   return {row("station", &MaskForm::station, "station name").usually("all"),
           row("quantities", &MaskForm::quantities, "data by name, see below").otherwise("all"),
+          row("mode", &MaskForm::mode, "data of this mode only").otherwise("both"),
           row("frequency_min_hz", &MaskForm::least_hz, "lower end of the band in which the rule masks")
               .otherwise("no limit"),
           row("frequency_max_hz", &MaskForm::most_hz, "upper end").otherwise("no limit")};
 }
 
 /// Quantities of one mode in the chosen form.
-std::vector<Quantity> quantities_of(Mode mode, DataKind kind) {
-  using enum Quantity;
+std::vector<Datum> quantities_of(Mode mode, DataKind kind) {
+  using enum Datum;
   if (mode == Mode::te)
     return kind == DataKind::impedance ? std::vector{zxy_re, zxy_im} : std::vector{log10_rho_xy, phase_xy};
   return kind == DataKind::impedance ? std::vector{zyx_re, zyx_im} : std::vector{log10_rho_yx, phase_yx};
 }
 
-std::vector<Quantity> quantities_of(const ConfigTable& table, const Measured& form) {
-  std::vector<Quantity> result;
+std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form) {
+  std::vector<Datum> result;
   for (const Mode mode : form.modes) {
     const auto of_mode = quantities_of(mode, form.kind);
     result.insert(result.end(), of_mode.begin(), of_mode.end());
   }
-  if (form.tipper) result.insert(result.end(), {Quantity::tzy_re, Quantity::tzy_im});
+  if (form.tipper) result.insert(result.end(), {Datum::tzy_re, Datum::tzy_im});
   if (result.empty())
     table.refuse("modes", "nothing_to_invert",
                  "lists no mode while tipper = false; add a mode or set tipper = true");
@@ -137,7 +185,7 @@ std::vector<Quantity> quantities_of(const ConfigTable& table, const Measured& fo
 }
 
 /// Returns a datum that a section predicts, by its name.
-Quantity quantity_of(const ConfigTable& table, const std::string& name) {
+Datum quantity_of(const ConfigTable& table, const std::string& name) {
   std::string names;
   for (const physics::mt::DatumRule& rule : physics::mt::datum_rules()) {
     if (!physics::mt::section_elements.contains(rule.needs)) continue;
@@ -152,8 +200,10 @@ physics::mt::Where read_mask(ConfigTable table) {
   if (mask.least_hz > mask.most_hz)
     table.refuse("frequency_min_hz", "empty_interval",
                  fmt::format("expected at most frequency_max_hz = {}, got {}", mask.most_hz, mask.least_hz));
-  physics::mt::Where rule{
-      .station = mask.station, .min_frequency_hz = mask.least_hz, .max_frequency_hz = mask.most_hz};
+  physics::mt::Where rule{.station = mask.station,
+                          .mode = mask.mode,
+                          .min_frequency_hz = mask.least_hz,
+                          .max_frequency_hz = mask.most_hz};
   for (const std::string& name : mask.quantities) rule.data.push_back(quantity_of(table, name));
   return rule;
 }
@@ -215,8 +265,9 @@ DataConfig read_data_config(ConfigTable table) {
   check_limits(table, data);
   choose_frequencies(data);
   data.selection.data = quantities_of(table, read(table, measured_rows(), Measured{}));
-  data.floors = read(table.table("floors"), floor_rows(), usual_floors(!is_edi(data)));
+  data.floors = read(table.table("floors"), floors_rows(), usual_floors(!is_edi(data)));
   data.selection.floors = physics::mt::floor_rules(data.floors);
+  for (const ConfigTable& floor : table.tables("floor")) data.selection.floors.push_back(read_floor(floor));
   for (const ConfigTable& mask : table.tables("mask")) data.selection.masks.push_back(read_mask(mask));
   return data;
 }
@@ -226,9 +277,10 @@ void describe_data(Page& page) {
   page.add("invert [data]", measured_rows());
   page.add("invert [data]", selection_rows());
   page.add("invert [data]", edi_rows());
-  page.add("invert [data.floors]", floor_rows());
-  page.add("invert [data.floors]", floor_rows(), usual_floors(true),
+  page.add("invert [data.floors]", floors_rows());
+  page.add("invert [data.floors]", floors_rows(), usual_floors(true),
            "`modem_file`, `mare2dem_file`, `mt2d_file`");
+  page.add("invert [[data.floor]]", floor_rows());
   page.add("invert [[data.mask]]", mask_rows());
 }
 

@@ -18,6 +18,7 @@ constexpr auto words(ModelSource) {
 namespace {
 
 using physics::mesh::Sea;
+using physics::mt::GridOptions;
 using physics::mt::ProfileOptions;
 
 Rows<ProfileConfig> profile_rows(bool is_edi = true) {
@@ -25,16 +26,14 @@ Rows<ProfileConfig> profile_rows(bool is_edi = true) {
   return joined(
       needing(
           "EDI data", edi,
-          row("azimuth_deg", at(&ProfileConfig::options, &ProfileOptions::azimuth_deg),
-              "of the profile's y axis, clockwise from north; "
-              "the strike x, to which tensors are rotated, is 90° less")
+          row("azimuth_deg", at(&ProfileConfig::line, &ProfileOptions::azimuth_deg),
+              "of the profile's y axis, clockwise from north; `data.strike_deg` sets that of x")
               .otherwise("best line through the stations"),
-          row("origin_station", at(&ProfileConfig::options, &ProfileOptions::origin_station),
-              "station at y = 0")
+          row("origin_station", at(&ProfileConfig::line, &ProfileOptions::origin), "station at y = 0")
               .usually("first along the azimuth"),
-          row("distance", at(&ProfileConfig::options, &ProfileOptions::distance),
+          row("distance", at(&ProfileConfig::line, &ProfileOptions::distance),
               "on the line, or the sum of the station-to-station distances in the given order"),
-          row("projection", &ProfileConfig::projection,
+          row("projection", at(&ProfileConfig::line, &ProfileOptions::projection),
               "\"local\": transverse Mercator through the survey's middle; \"utm\"; or a definition of PROJ "
               "(\"EPSG:32733\")")),
       Rows<ProfileConfig>{
@@ -53,19 +52,19 @@ Rows<GridConfig> grid_rows() {
       Rows<GridConfig>{row("from_start_model", &GridConfig::from_model,
                            "the cells of `start.model_file` instead of the keys below")},
       needing("from_start_model = false", has_own_cells,
-              row("n_columns", &GridConfig::n_columns, at_least(0),
+              row("n_columns", at(&GridConfig::options, &GridOptions::n_columns), at_least(0),
                   "uniform columns; 0: two per station, 20 … 200"),
-              row("margin", &GridConfig::margin, at_least(0.0),
+              row("margin", at(&GridConfig::options, &GridOptions::margin), at_least(0.0),
                   "beyond the outermost stations on each side, as a share of the profile's length"),
-              row("n_layers", &GridConfig::n_layers, at_least(0),
+              row("n_layers", at(&GridConfig::options, &GridOptions::n_layers), at_least(0),
                   "0: until 1.5 skin depths of the longest period in the median ρₐ"),
-              row("first_layer_m", &GridConfig::first_layer_m, at_least(0.0),
+              row("first_layer_m", at(&GridConfig::options, &GridOptions::first_layer_m), at_least(0.0),
                   "thickness of the top layer; 0: a twentieth of the skin depth of the shortest period"),
-              row("layer_factor", &GridConfig::layer_factor, at_least(1.0),
+              row("layer_factor", at(&GridConfig::options, &GridOptions::layer_factor), at_least(1.0),
                   "each layer is thicker than the one above by this factor")));
 }
 
-/// A start or reference model as it is written.
+/// A start or reference model as it is written: `from` may be absent, and then follows from the other keys.
 struct ModelForm {
   ModelSource from = ModelSource::half_space;
   double resistivity_ohm_m = ModelConfig{}.resistivity_ohm_m;
@@ -100,7 +99,7 @@ Rows<SoundingsConfig> sounding_rows() {
               "of each sounding")};
 }
 
-/// The ends of [bounds] as they are written.
+/// The ends of [bounds] as they are written, in ohm m; the bounds of an inversion are logarithms.
 struct BoundsForm {
   double least_ohm_m = 1.0, most_ohm_m = 1e4;
 };
@@ -129,10 +128,10 @@ ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
 GridConfig read_grid(ConfigTable table) {
   const GridConfig grid = read(table, grid_rows(), GridConfig{});
   constexpr double most_cells = 2e6;
-  if (static_cast<double>(grid.n_columns) * grid.n_layers > most_cells)
-    table.refuse(
-        "n_columns", "too_many_cells",
-        fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells, grid.n_columns, grid.n_layers));
+  if (static_cast<double>(grid.options.n_columns) * grid.options.n_layers > most_cells)
+    table.refuse("n_columns", "too_many_cells",
+                 fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells, grid.options.n_columns,
+                             grid.options.n_layers));
   return grid;
 }
 
@@ -164,14 +163,14 @@ std::optional<Sea> read_sea(ConfigTable table) {
 
 SoundingsConfig read_soundings(ConfigTable table) { return read(table, sounding_rows(), SoundingsConfig{}); }
 
-std::optional<BoundsConfig> read_bounds(ConfigTable table) {
+std::optional<inversion::Bounds> read_bounds(ConfigTable table) {
   if (!table.has("resistivity_min_ohm_m") && !table.has("resistivity_max_ohm_m")) return {};
   const BoundsForm form = read(table, bound_rows(), BoundsForm{});
   if (!(form.least_ohm_m < form.most_ohm_m))
     table.refuse("resistivity_min_ohm_m", "empty_interval",
                  fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", form.most_ohm_m,
                              form.least_ohm_m));
-  return BoundsConfig{std::log10(form.least_ohm_m), std::log10(form.most_ohm_m)};
+  return inversion::Bounds{std::log10(form.least_ohm_m), std::log10(form.most_ohm_m)};
 }
 
 void describe_earth(Page& page) {

@@ -4,7 +4,9 @@
 #include "apps/mt_invert/config/table.hpp"
 #include "engine/core/words.hpp"
 #include "inversion/mt/soundings.hpp"
+#include "inversion/unknowns.hpp"
 #include "physics/mesh/surface.hpp"
+#include "physics/mt/grid_design.hpp"
 #include "physics/mt/ground.hpp"
 #include "physics/mt/profile.hpp"
 #include "physics/mt/sounding.hpp"
@@ -16,25 +18,22 @@ namespace lodestone::mt_invert::config {
 
 using physics::mt::Elevation;
 
-/// Table [profile].
+/// Table [profile]. Its surface is a path here and a line in the options of the library.
 struct ProfileConfig {
-  physics::mt::ProfileOptions options;
-  std::string projection = "local";  ///< "local", "utm", or a definition for PROJ
-  Elevation elevation = Elevation::flat_mean;
+  physics::mt::ProfileOptions line;
+  Elevation elevation = physics::mt::GroundOptions{}.elevation;
   std::string surface_file;
   bool drape = false;  ///< stations whose depth is not that of the surface are moved onto it
 };
 
-/// Table [grid]: the parameter cells. 0 = chosen from the data.
+/// Table [grid]: the parameter cells.
 struct GridConfig {
-  int n_columns = 0, n_layers = 0;
-  double margin = 0.05;  ///< beyond the outermost stations, as a share of the profile's length
-  double first_layer_m = 0.0, layer_factor = 1.15;
+  physics::mt::GridOptions options;
   bool from_model = false;  ///< the cells of the start model
 };
 
 /// Tables [start] and [reference]: a half-space, a model file, or the layered earths under the stations side
-/// by side.
+/// by side. A model is a path here; the options of the library hold the model itself.
 struct ModelConfig {
   double resistivity_ohm_m = 100.0;
   std::string file, file_as_written;  ///< as the program opens it, and as the configuration has it
@@ -43,11 +42,6 @@ struct ModelConfig {
 
 /// Table [soundings]: the 1-D inversions of single stations.
 using SoundingsConfig = inversion::mt::SoundingOptions;
-
-/// Table [bounds]: the section stays between.
-struct BoundsConfig {
-  double lower_log10 = 0.0, upper_log10 = 0.0;
-};
 
 // Each reads its table. errors: ConfigError with file:line.
 
@@ -59,7 +53,7 @@ struct BoundsConfig {
 /// Returns nothing without the table.
 [[nodiscard]] std::optional<physics::mesh::Sea> read_sea(ConfigTable table);
 [[nodiscard]] SoundingsConfig read_soundings(ConfigTable table);
-/// Returns nothing without the table.
-[[nodiscard]] std::optional<BoundsConfig> read_bounds(ConfigTable table);
+/// Returns the bounds in log10 of ohm m; nothing without the table.
+[[nodiscard]] std::optional<inversion::Bounds> read_bounds(ConfigTable table);
 
 }  // namespace lodestone::mt_invert::config

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 namespace lodestone::mt_invert::config {
 
@@ -18,14 +19,21 @@ constexpr auto words(Algorithm) {
   return core::Words<Algorithm>{
       {gauss_newton, "gauss_newton"}, {alternating, "alternating"}, {nlcg, "nlcg"}, {lbfgs, "lbfgs"}};
 }
+/// The rules for λ of Gauss–Newton, in the order of its options.
+enum class LambdaStrategy { occam, cooling };
+constexpr auto words(LambdaStrategy) {
+  using enum LambdaStrategy;
+  return core::Words<LambdaStrategy>{{occam, "occam"}, {cooling, "cooling"}};
+}
 
 namespace {
 
 using inversion::optimize::AlternatingOptions;
+using inversion::optimize::Cooling;
 using inversion::optimize::DescentMethod;
 using inversion::optimize::DescentOptions;
 using inversion::optimize::GaussNewtonOptions;
-using inversion::optimize::LambdaStrategy;
+using inversion::optimize::Occam;
 using inversion::uncertainty::EnsembleOptions;
 using inversion::uncertainty::InvestigationOptions;
 
@@ -56,36 +64,74 @@ Rows<Options> common_rows() {
               "stagnated iterations before the run stops")};
 }
 
-template <class Options>
-Row<Options> factor_row() {
-  return row("lambda_factor", &Options::lambda_factor, above(1.0),
+/// `way`: the member or the path to it.
+template <class Way>
+auto factor_row(Way way) {
+  return row("lambda_factor", std::move(way), above(1.0),
              "bracket step of the search for λ; of NLCG and L-BFGS what λ is divided by when the rms stalls");
+}
+
+/// Returns the way to a member of a rule for λ. Options with the other rule get this one and its defaults,
+/// which the page shows; such a row is not read.
+template <class Rule, class V>
+Path<GaussNewtonOptions, V> of_rule(V Rule::*member) {
+  return {[member](GaussNewtonOptions& from) -> V& {
+    if (!std::holds_alternative<Rule>(from.lambda)) from.lambda = Rule{};
+    return std::get<Rule>(from.lambda).*member;
+  }};
+}
+
+/// Makes the row of the key that chooses the rule for λ, with its defaults.
+Row<GaussNewtonOptions> lambda_strategy_row() {
+  struct Choice {
+    LambdaStrategy strategy = LambdaStrategy::occam;
+  };
+  const Row<Choice> word = row("lambda_strategy", &Choice::strategy,
+                               "a search for λ in every iteration, or one λ per iteration, from large to "
+                               "small");
+  const auto chosen = [](const GaussNewtonOptions& options) {
+    return Choice{std::holds_alternative<Occam>(options.lambda) ? LambdaStrategy::occam
+                                                                : LambdaStrategy::cooling};
+  };
+  const auto read = [word, chosen](ConfigTable& table, const Row<GaussNewtonOptions>&,
+                                   GaussNewtonOptions& to) {
+    Choice choice = chosen(to);
+    word.read(table, word, choice);
+    if (choice.strategy == chosen(to).strategy) return;
+    if (choice.strategy == LambdaStrategy::occam)
+      to.lambda = Occam{};
+    else
+      to.lambda = Cooling{};
+  };
+  return {word.key, word.kind, word.meaning, read,
+          [word, chosen](const GaussNewtonOptions& from) { return word.value(chosen(from)); }};
 }
 
 Rows<GaussNewtonOptions> gauss_newton_rows() {
   using O = GaussNewtonOptions;
   const char *occam = "lambda_strategy = \"occam\"", *cooling = "lambda_strategy = \"cooling\"";
-  const auto searches = [](const O& options) { return options.lambda_strategy == LambdaStrategy::occam; };
-  const auto cools = [](const O& options) { return options.lambda_strategy == LambdaStrategy::cooling; };
+  const auto searches = [](const O& options) { return std::holds_alternative<Occam>(options.lambda); };
+  const auto cools = [](const O& options) { return std::holds_alternative<Cooling>(options.lambda); };
   return joined(
       common_rows<O>(),
       needing(
           of_jacobian, nullptr,
           row("space", &O::space, "size of the linear system, or the cheaper one; the result is the same"),
-          row("lambda_strategy", &O::lambda_strategy,
-              "a search for λ in every iteration, or one λ per iteration, from large to small")),
+          lambda_strategy_row()),
       needing(
-          occam, searches, factor_row<O>(),
-          row("lambda_tolerance_log10", &O::lambda_tolerance, above(0.0), "of the search at the target"),
-          row("max_lambda_trials", &O::max_lambda_trials, at_least(1), "forward runs per search"),
-          row("sufficient_drop", &O::sufficient_drop, share(),
+          occam, searches, factor_row(of_rule(&Occam::factor)),
+          row("lambda_tolerance_log10", of_rule(&Occam::tolerance), above(0.0),
+              "of the search at the target"),
+          row("max_lambda_trials", of_rule(&Occam::max_trials), at_least(1), "forward runs per search"),
+          row("sufficient_drop", of_rule(&Occam::sufficient_drop), share(),
               "above the target a first trial that lowers the rms by this share is taken at once; 1: never"),
-          row("smooth_at_target", &O::smooth_at_target,
+          row("smooth_at_target", of_rule(&Occam::smooth_at_target),
               "go on at the target while the roughness falls; `false`: the first model there is the last"),
-          row("min_roughness_drop", &O::min_roughness_drop, at_least(0.0),
+          row("min_roughness_drop", of_rule(&Occam::min_roughness_drop), at_least(0.0),
               "relative, at the target; a smaller drop ends the run")),
-      needing(cooling, cools, row("cooling_factor", &O::cooling_factor, above(1.0), "λ is divided by it …"),
-              row("cooling_rate", &O::cooling_rate, at_least(1), "… after so many iterations")));
+      needing(cooling, cools,
+              row("cooling_factor", of_rule(&Cooling::factor), above(1.0), "λ is divided by it …"),
+              row("cooling_rate", of_rule(&Cooling::rate), at_least(1), "… after so many iterations")));
 }
 
 Rows<AlternatingOptions> pair_rows() {
@@ -100,7 +146,7 @@ Rows<AlternatingOptions> pair_rows() {
 Rows<DescentOptions> descent_rows() {
   using O = DescentOptions;
   const auto remembers = [](const O& options) { return options.method == DescentMethod::lbfgs; };
-  return joined(common_rows<O>(), needing(of_descent, nullptr, factor_row<O>()),
+  return joined(common_rows<O>(), needing(of_descent, nullptr, factor_row(&O::lambda_factor)),
                 needing("algorithm = \"lbfgs\"", remembers,
                         row("memory", &O::memory, at_least(1), "steps that are remembered")));
 }

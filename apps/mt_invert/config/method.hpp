@@ -33,7 +33,7 @@ using inversion::mt::CertificateOf;
 // Each reads its table. errors: ConfigError with file:line, also for a key of a method that is not chosen.
 
 [[nodiscard]] InversionConfig read_inversion(ConfigTable table);
-/// Returns nothing where neither posterior nor samples are asked for.
+/// Reads [uncertainty]; returns nothing where it requests neither posterior nor samples.
 [[nodiscard]] std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table);
 [[nodiscard]] ForwardConfig read_forward(ConfigTable table);
 

@@ -14,9 +14,12 @@ namespace lodestone::mt_invert::config {
 namespace {
 
 using inversion::prior::CodedRoughnessOptions;
+using inversion::prior::LearnedPriorOptions;
+using inversion::prior::RegionOptions;
 using inversion::prior::RoughnessNorm;
 using inversion::prior::RoughnessNormOptions;
 using inversion::prior::RoughnessOptions;
+using physics::mesh::Interval;
 using physics::mesh::Point;
 
 Rows<RoughnessOptions> roughness_rows() {
@@ -155,14 +158,14 @@ Rows<CodedRoughnessOptions> weight_rows() {
               "of the roughness inside a subdomain; 0: the network alone rules")};
 }
 
-Rows<LearnedPriorConfig> stage_rows() {
+Rows<LearnedPriorOptions> stage_rows() {
   return {
-      row("encode_sigma_decades", &LearnedPriorConfig::encode_sigma_decades, above(0.0),
+      row("encode_sigma_decades", &LearnedPriorOptions::encode_sigma_decades, above(0.0),
           "deviation that counts like a code of one standard deviation, when codes are sought for a model"),
-      row("polish", &LearnedPriorConfig::polish, "a second stage, in cells, see below")};
+      row("polish", &LearnedPriorOptions::polish, "a second stage, in cells, see below")};
 }
 
-/// An entry of [[learned_prior.region]] as it is written.
+/// An entry of [[learned_prior.region]] as it is written: intervals are lists of two numbers.
 struct RegionForm {
   LearnedRegionConfig region;
   std::vector<double> y_m, z_m;
@@ -170,7 +173,9 @@ struct RegionForm {
 
 Rows<RegionForm> region_rows() {
   using Region = LearnedRegionConfig;
-  return {row("name", at(&RegionForm::region, &Region::name), "for messages, the report and `result.h5`")
+  constexpr auto options = &Region::options;
+  return {row("name", at(&RegionForm::region, options, &RegionOptions::name),
+              "for messages, the report and `result.h5`")
               .usually("\"region 1\" …"),
           row("network", at(&RegionForm::region, &Region::network_as_written),
               "file of `mt_invert train`, `.h5` or `.safetensors`, relative to the configuration")
@@ -180,14 +185,14 @@ Rows<RegionForm> region_rows() {
           row("y_m", &RegionForm::y_m, "[from, to]: columns whose centres lie inside").required(),
           row("z_m", &RegionForm::z_m, "[from, to] below the surface: rows whose centres lie inside")
               .otherwise("the network's depths"),
-          row("overlap", at(&RegionForm::region, &Region::overlap), at_least(0),
+          row("overlap", at(&RegionForm::region, options, &RegionOptions::overlap), at_least(0),
               "columns that neighbouring patches share; both count there with weights that fall linearly"),
-          row("codes", at(&RegionForm::region, &Region::n_codes), at_least(1),
+          row("codes", at(&RegionForm::region, options, &RegionOptions::n_codes), at_least(1),
               "number of codes that the network must have, so that a file of another training is refused")
               .otherwise("any")};
 }
 
-Extent extent_of(const ConfigTable& table, const char* key, const std::vector<double>& ends) {
+Interval interval_of(const ConfigTable& table, const char* key, const std::vector<double>& ends) {
   if (ends.size() != 2 || !(ends[0] < ends[1]))
     table.refuse(
         key, "bad_interval",
@@ -197,15 +202,15 @@ Extent extent_of(const ConfigTable& table, const char* key, const std::vector<do
 
 LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
   RegionForm form;
-  form.region.name = fmt::format("region {}", number);
+  form.region.options.name = fmt::format("region {}", number);
   form = read(table, region_rows(), form);
   LearnedRegionConfig region = form.region;
   if (region.network_as_written.empty())
     table.refuse("network", "no_network", "is empty; give the file of a trained network");
   region.network = table.resolved(region.network_as_written);
-  region.y = extent_of(table, "y_m", form.y_m);
-  if (table.has("z_m")) region.z = extent_of(table, "z_m", form.z_m);
-  region.place = table.place("network");
+  region.options.y_m = interval_of(table, "y_m", form.y_m);
+  if (table.has("z_m")) region.options.z_m = interval_of(table, "z_m", form.z_m);
+  region.options.place = table.place("network");
   return region;
 }
 
@@ -246,9 +251,10 @@ std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
     refuse(table, stage_rows(), region);
     return {};
   }
-  config.weights = read(table, weight_rows(), config.weights);
-  config.weights.between_norm = read(table, between_rows, config.weights.between_norm);
-  config = read(table, stage_rows(), config);
+  CodedRoughnessOptions& weights = config.options.weights;
+  weights = read(table, weight_rows(), weights);
+  weights.between_norm = read(table, between_rows, weights.between_norm);
+  config.options = read(table, stage_rows(), config.options);
   for (const ConfigTable& each : regions)
     config.regions.push_back(read_region(each, config.regions.size() + 1));
   return config;

@@ -27,31 +27,19 @@ struct RegularizationConfig {
 using StaticShiftConfig = inversion::mt::StaticShiftOptions;
 
 using RegionDecoder = io::model::DecoderKind;
-using inversion::prior::Polish;
 
-/// An interval along an axis.
-struct Extent {
-  double from_m = 0.0, to_m = 0.0;
-};
-
-/// An entry of [[learned_prior.region]].
+/// An entry of [[learned_prior.region]]: the options of the library with the file of their decoder, which is
+/// read later.
 struct LearnedRegionConfig {
-  std::string name;
+  inversion::prior::RegionOptions options;  ///< without a decoder
   std::string network,
       network_as_written;  ///< the file as the program opens it, and as the configuration has it
   RegionDecoder decoder = RegionDecoder::network;
-  Extent y;                      ///< columns whose centres lie inside
-  std::optional<Extent> z;       ///< rows whose centres lie inside, below the surface; absent: the network's
-  int overlap = 0;               ///< columns that neighbouring patches share
-  std::optional<int> n_codes{};  ///< that the network must have; absent: any number
-  std::string place;             ///< place in the file, for messages once the grid is known
 };
 
 /// Table [learned_prior].
 struct LearnedPriorConfig {
-  inversion::prior::CodedRoughnessOptions weights{};
-  double encode_sigma_decades = inversion::prior::EncodeOptions{}.sigma_decades;
-  Polish polish = Polish::when_needed;
+  inversion::prior::LearnedPriorOptions options;  ///< without regions
   std::vector<LearnedRegionConfig> regions;
 };
 

@@ -92,6 +92,7 @@ VaeOptions read_network(const ConfigTable& table, const physics::mesh::TensorGri
   check_channels(table, options);
   if (options.n_codes > options.n_cells())
     core::log::warning(
+        core::log::Id("configuration#more_codes_than_cells"),
         "{} = {}: more codes than the {} cells of a subdomain, which they are to sum up; give fewer",
         table.place("codes"), options.n_codes, options.n_cells());
   return options;

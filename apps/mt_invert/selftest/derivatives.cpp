@@ -35,7 +35,7 @@ mt::Survey small_survey() {
     station.y_m = y_m;
     stations.push_back(station);
   }
-  using enum mt::Quantity;
+  using enum mt::Datum;
   return mt::full_survey(
       std::move(stations), {10.0, 1.0},
       {zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});

@@ -27,7 +27,7 @@ mt::Survey survey_of(const BenchmarkTable& table) {
   }
   std::vector<mt::Station> list;
   for (const auto& [y, station] : stations) list.push_back(station);
-  using enum mt::Quantity;
+  using enum mt::Datum;
   return mt::full_survey(std::move(list), {1.0 / table.number(0, "period_s")},
                          {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
 }
@@ -64,7 +64,7 @@ SelftestReport selftest_sensitivity(MPI_Comm comm, mt::d2::Accuracy accuracy) {
   const Eigen::MatrixXd derivative =
       simulation->linearize(resistivity_ohm_m(model.section))->jvp(region_directions(model.section));
 
-  std::map<std::pair<mt::Quantity, double>, Eigen::Index> rows;
+  std::map<std::pair<mt::Datum, double>, Eigen::Index> rows;
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
     const auto& key = survey.keys[i];
     rows[{key.quantity, survey.stations[static_cast<std::size_t>(key.station)].y_m}] =
@@ -77,11 +77,9 @@ SelftestReport selftest_sensitivity(MPI_Comm comm, mt::d2::Accuracy accuracy) {
     const auto region = static_cast<Eigen::Index>(table.number(i, "region")) - 1;
     const std::string what = fmt::format("{} region {} y = {:g} m ", te ? "TE" : "TM", region + 1, y_m);
     const double d_ln_rho =
-        mt::ln10 *
-        derivative(rows.at({te ? mt::Quantity::log10_rho_xy : mt::Quantity::log10_rho_yx, y_m}), region);
+        mt::ln10 * derivative(rows.at({te ? mt::Datum::log10_rho_xy : mt::Datum::log10_rho_yx, y_m}), region);
     const double d_phase_deg =
-        mt::deg_per_rad *
-        derivative(rows.at({te ? mt::Quantity::phase_xy : mt::Quantity::phase_yx, y_m}), region);
+        mt::deg_per_rad * derivative(rows.at({te ? mt::Datum::phase_xy : mt::Datum::phase_yx, y_m}), region);
     report.rows.push_back(
         compare(what + "d ln rho_a", table.number(i, "dln_rho_a_dln_sigma"), d_ln_rho, rho_limit, ""));
     report.rows.push_back(compare(what + "d phase", table.number(i, "dphase_deg_dln_sigma"), d_phase_deg,

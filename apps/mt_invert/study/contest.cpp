@@ -148,15 +148,17 @@ std::vector<ContestEntry> run_contest(MPI_Comm comm, const std::vector<ContestSe
   }
   Eigen::MatrixXd figures =
       Eigen::MatrixXd::Zero(std::ssize(sections), static_cast<Index>(most) * std::ssize(figure_names()));
-  std::string failure;
+  core::Worded failure;
   if (sections.empty()) return {};
   for (std::size_t i = 0; i < sections.size() && failure.empty(); ++i) {
     if (owner[i] != rank) continue;
     try {
       const VectorXd row = packed(run_section(comm, sections[i], domain, prior, settings, folder));
       figures.row(static_cast<Index>(i)).head(row.size()) = row.transpose();
+    } catch (const core::Error& error) {
+      failure = {fmt::format("section {}: {}", sections[i].name, error.what()), error.place()};
     } catch (const std::exception& error) {
-      failure = fmt::format("section {}: {}", sections[i].name, error.what());
+      failure = {fmt::format("section {}: {}", sections[i].name, error.what()), "study::contest#exception"};
     }
   }
   core::meet_with_pauses(comm);  // sections take minutes

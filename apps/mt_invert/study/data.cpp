@@ -27,8 +27,8 @@ using Eigen::VectorXd;
 constexpr double length_m = 10000.0, highest_hz = 1000.0, decades_of_frequency = 3.0;
 constexpr std::uint64_t noise_stream = 77;
 
-mt::Survey survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity> te,
-                     const std::vector<mt::Quantity>& tm) {
+mt::Survey survey_of(const SyntheticSurvey& options, std::vector<mt::Datum> te,
+                     const std::vector<mt::Datum>& tm) {
   std::vector<mt::Station> stations;
   for (int i = 0; i < options.n_stations; ++i)
     stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * i / (options.n_stations - 1)});
@@ -52,19 +52,21 @@ VectorXd folded(const mt::Survey& survey, VectorXd values) {
 }  // namespace
 
 mt::Survey SyntheticSurvey::impedances() const {
-  using enum mt::Quantity;
+  using enum mt::Datum;
   return survey_of(*this, {zxy_re, zxy_im}, {zyx_re, zyx_im});
 }
 
 mt::Survey SyntheticSurvey::data() const {
-  using enum mt::Quantity;
+  using enum mt::Datum;
   return survey_of(*this, {log10_rho_xy, phase_xy}, {log10_rho_yx, phase_yx});
 }
 
 inversion::objective::DataMisfit SyntheticData::misfit() const {
-  std::vector<std::uint8_t> is_phase;
-  for (const mt::DatumKey& key : survey.keys) is_phase.push_back(mt::is_phase(key.quantity) ? 1 : 0);
-  return {observed, sigma, std::vector<std::uint8_t>(survey.keys.size(), 1), std::move(is_phase)};
+  VectorXd turn(observed.size());
+  for (std::size_t i = 0; i < survey.keys.size(); ++i)
+    turn[static_cast<Index>(i)] = mt::rule_of(survey.keys[i].quantity).turn;
+  return inversion::objective::DataMisfit(
+      core::DataSet({.observed = observed, .sigma = sigma, .turn = std::move(turn)}));
 }
 
 double SyntheticData::relative_misfit(const VectorXd& predicted) const {

@@ -26,10 +26,10 @@ struct SyntheticData {
   double noise = 0.0;  ///< ε: each part of Z has a standard deviation of ε |Z|/√2
 
   [[nodiscard]] inversion::objective::DataMisfit misfit() const;
-  /// c = ‖d − p‖/‖d‖, unit weights, phases of both modes in the first quadrant. source: Zhou et al. 2024,
-  /// "relative data misfit"
+  /// Returns c = ‖d − p‖/‖d‖, unit weights, phases of both modes in the first quadrant. source: Zhou et al.
+  /// 2024, "relative data misfit"
   [[nodiscard]] double relative_misfit(const Eigen::VectorXd& predicted) const;
-  /// c of the data without noise.
+  /// Returns c of the data without noise.
   [[nodiscard]] double floor() const { return relative_misfit(clean); }
 };
 

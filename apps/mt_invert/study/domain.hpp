@@ -30,12 +30,12 @@ class SyntheticDomain {
   [[nodiscard]] const std::vector<Eigen::Index>& domain_cells() const { return domain_; }
   [[nodiscard]] const std::vector<Eigen::Index>& region_cells() const { return region_; }
   [[nodiscard]] std::vector<double> region_depths_m() const;  ///< interfaces, 33
-  /// The region as an image. shapes: (n_cells) → (32, 40), with columns of 100 m.
+  /// Returns the region as an image. shapes: (n_cells) → (32, 40), with columns of 100 m.
   [[nodiscard]] Eigen::MatrixXd image_of_region(const Eigen::VectorXd& model) const;
-  /// Mean over each cell's area of the log10 resistivity of a section, which may have any grid. shape:
-  /// (n_cells).
+  /// Returns the mean over each cell's area of the log10 resistivity of a section, which may have any grid.
+  /// shape: (n_cells).
   [[nodiscard]] Eigen::VectorXd on_grid(const physics::mesh::Model& section) const;
-  /// The region cut into columns, or into patches that overlap by half and are blended linearly.
+  /// Returns the region cut into columns, or into patches that overlap by half and are blended linearly.
   /// errors: InvalidArgument where the cells of the subdomain are not those of the grid.
   [[nodiscard]] inversion::prior::Region subdomains(const physics::mesh::TensorGrid& subdomain,
                                                     inversion::prior::DecoderPtr decoder) const;

@@ -92,11 +92,11 @@ VectorXd stitched_soundings(const SyntheticProblem& problem) {
   constexpr double least_error = 0.1;
   const SyntheticData& data = problem.data;
   const double phase_error = data.sigma.maxCoeff();  // that of log10 ρₐ is 0.87 of it
-  const mt::ObservedData observed{
+  const mt::Observations observed{
       .survey = data.survey,
       .value = data.observed,
       .sigma = data.sigma * std::max(1.0, least_error / std::numbers::sqrt2 / phase_error),
-      .mask = std::vector<mt::MaskReason>(data.survey.keys.size(), mt::MaskReason::kept),
+      .reason = std::vector<mt::MaskReason>(data.survey.keys.size(), mt::MaskReason::kept),
       .interpolated = {},
   };
   const physics::mesh::TensorGrid& grid = problem.domain->grid();
@@ -132,14 +132,16 @@ InversionSummary minimize(const Minimization& what, const SyntheticProblem& prob
        .between_weight = what.weights.between,
        .between_norm = norm_between(what.weights)});
   VectorXd start = what.map->encode(what.start);
-  inversion::optimize::GaussNewton method(MPI_COMM_SELF, {.stop = {.max_iterations = what.max_iterations}});
-  method.add(notes);
-  method.set_reweigh(coded.reweigh());
-  method.set_redesign(inversion::optimize::redesign_until_near(what.near_rms, [&](const VectorXd& unknowns) {
+  const inversion::optimize::GaussNewton method(MPI_COMM_SELF,
+                                                {.stop = {.max_iterations = what.max_iterations}});
+  const auto redesign = [&](const VectorXd& unknowns) {
     return forward.at(what.map->value(unknowns), what.map);
-  }));
+  };
   InversionSummary summary = method.minimize(
-      {forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start);
+      {forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start,
+      {.directives = {notes},
+       .redesign = inversion::optimize::redesign_until_near(what.near_rms, redesign),
+       .reweigh = coded.reweigh()});
   summary.model = what.map->value(summary.model);
   return summary;
 }

@@ -80,7 +80,7 @@ struct FigureName {
   const char* name;
   double SyntheticFigures::*figure;
 };
-/// All members with their names, in order.
+/// Returns all members with their names, in order.
 [[nodiscard]] const std::vector<FigureName>& figure_names();
 
 /// Data and the truth behind them.
@@ -102,7 +102,7 @@ class SyntheticPrior {
   SyntheticPrior(const SyntheticDomain& domain, const models::vae::TrainedVae& vae);
   /// Codes of the region's subdomains and the cells outside; without a decoder the cells alone.
   [[nodiscard]] std::shared_ptr<const inversion::prior::SubdomainMap> map(SyntheticMethod method) const;
-  /// The network's model nearest to another.
+  /// Returns the network's model nearest to another.
   [[nodiscard]] Eigen::VectorXd decoded(const Eigen::VectorXd& model) const;
 
  private:

@@ -5,7 +5,7 @@
 #include "io/hdf5/file.hpp"
 #include "io/report/slice.hpp"
 #include "io/run/folder.hpp"
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 #include <fmt/format.h>
 

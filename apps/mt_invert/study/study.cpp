@@ -13,6 +13,7 @@
 #include "io/model/network.hpp"
 #include "io/run/folder.hpp"
 #include "io/text/text_file.hpp"
+#include "models/earths/synthetic.hpp"
 #include "models/vae/train_vae.hpp"
 
 #include <algorithm>
@@ -21,6 +22,9 @@ namespace lodestone::mt_invert::study {
 namespace {
 
 using enum SyntheticMethod;
+using models::earths::synthetic_families;
+using models::earths::synthetic_model;
+using models::earths::SyntheticFamily;
 
 constexpr SyntheticSurvey light{.n_stations = 21, .n_frequencies = 12},
     least{.n_stations = 11, .n_frequencies = 8};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the face of the study for the command line.
 #pragma once
 
 #include "apps/mt_invert/selftest/selftest.hpp"
@@ -20,21 +21,6 @@ struct SyntheticOptions {
   std::string network_path;         ///< empty: trained, and kept in the output folder
   std::string output_folder;        ///< empty: out/vae-synthetic
 };
-
-/// A family of random sections for `selftest vae-synthetic`, drawn as polygons, by other code and of other
-/// shapes than the generators of `models/vae/prior`.
-struct SyntheticFamily {
-  std::string name, description;
-  bool in_prior = true;  ///< formations, bodies and their resistivities are such as the prior knows; else it
-                         ///< is a test of a wrong prior
-};
-
-/// wedge, blocks, relief, basin_dike; and rimmed, which the prior never draws.
-[[nodiscard]] const std::vector<SyntheticFamily>& synthetic_families();
-
-/// Section `number` of a family as the text of a model file (docs/model-files.md). It follows from family and
-/// number alone. errors: InvalidArgument for a family there is not.
-[[nodiscard]] std::string synthetic_model(const std::string& family, int number);
 
 /// Compares cells, Gaussian and learned priors on synthetic sections; takes minutes to an hour. collective:
 /// all.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/study/contest.hpp"
 #include "apps/mt_invert/study/study.hpp"
+#include "models/earths/synthetic.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 namespace lodestone::mt_invert::study {
 namespace {
 
+using models::earths::synthetic_families;
+using models::earths::SyntheticFamily;
 using Entries = std::vector<ContestEntry>;
 
 /// Residuals and iterations as published. source: release announcement of MindSpore 2.3.RC1 for Zhou et al.

@@ -18,11 +18,11 @@ namespace lodestone::engine::cpu_backend {
 
 enum class Isa { base, avx2, avx512 };
 
-/// The instruction set of that name, as LODESTONE_ISA gives it. errors: InvalidArgument where there is no
-/// such, DeviceError where this processor has it not.
+/// Returns the instruction set of that name, as LODESTONE_ISA gives it. errors: InvalidArgument where there
+/// is no such, DeviceError where this processor has it not.
 [[nodiscard]] Isa isa_named(std::string_view name);
-/// The one kernels run on: LODESTONE_ISA (base, avx2, avx512), else the widest this processor has. Read once.
-/// errors: those of `isa_named`.
+/// Returns the instruction set that kernels run on: LODESTONE_ISA (base, avx2, avx512), else the widest this
+/// processor has. Read once. errors: those of `isa_named`.
 [[nodiscard]] Isa isa();
 
 /// A function (always_inline, so that its loops get the widest vectors) compiled once per instruction set.

@@ -6,7 +6,7 @@
 
 namespace lodestone::engine::reference {
 
-/// The indices of the element that stands at `flat` in row-major order.
+/// Returns the indices of the element that stands at `flat` in row-major order.
 [[nodiscard]] inline IntList indices_of(std::int64_t flat, const Shape& shape) {
   IntList indices = IntList::filled(shape.rank(), 0);
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/mpi/communicator.hpp"
 
-#include "engine/core/error.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 namespace lodestone::core {
 namespace {
+
+/// Returns the text of rank `root` on every rank. collective.
+std::string broadcast_from(MPI_Comm comm, int root, std::string text) {
+  auto length = static_cast<std::int64_t>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT64_T, root, comm);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, root, comm);
+  return text;
+}
 
 // Entries sent at once: bounds buffers and keeps MPI's counts inside int; those of large matrices that are
 // packed first shall stay in the cache.
@@ -176,11 +184,7 @@ std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held)
 }
 
 std::string broadcast_text(MPI_Comm comm, std::string text) {
-  auto length = static_cast<std::int64_t>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT64_T, 0, comm);
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm);
-  return text;
+  return broadcast_from(comm, 0, std::move(text));
 }
 
 bool any_rank(MPI_Comm comm, bool here) {
@@ -189,16 +193,12 @@ bool any_rank(MPI_Comm comm, bool here) {
   return result != 0;
 }
 
-void throw_together(MPI_Comm comm, const std::string& message) {
-  int first = message.empty() ? std::numeric_limits<int>::max() : rank_of(comm);
+void throw_together(MPI_Comm comm, const Worded& failure) {
+  int first = failure.empty() ? std::numeric_limits<int>::max() : rank_of(comm);
   MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == std::numeric_limits<int>::max()) return;
-  auto length = static_cast<int>(message.size());
-  MPI_Bcast(&length, 1, MPI_INT, first, comm);
-  std::string text = message;
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, first, comm);
-  throw SolverError(Worded{text});
+  const std::string text = broadcast_from(comm, first, failure.text);
+  throw SolverError(Worded{text, broadcast_from(comm, first, failure.place)});
 }
 
 }  // namespace lodestone::core

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/error.hpp"
+
 #include <Eigen/Core>
 #include <mpi.h>
 
@@ -10,12 +12,12 @@
 
 namespace lodestone::core {
 
-/// Rank and size of `comm`; those of MPI_COMM_SELF, 0 and 1, are known before MPI is started too.
+/// Returns rank and size of `comm`; those of MPI_COMM_SELF, 0 and 1, are known before MPI is started too.
 [[nodiscard]] int rank_of(MPI_Comm comm);
 [[nodiscard]] int size_of(MPI_Comm comm);
 
-/// Every row of `matrix` is owned by one rank (`owner[row]`); afterwards all ranks hold all rows, bitwise the
-/// owner's. collective.
+/// Shares rows. Every row of `matrix` is owned by one rank (`owner[row]`); afterwards all ranks hold all
+/// rows, bitwise the owner's. collective.
 void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& matrix);
 /// Every column of `matrix` is owned by one rank (`owner[column]`); afterwards all ranks hold all columns,
 /// bitwise the owner's. collective.
@@ -30,8 +32,8 @@ void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
 [[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text);
 /// Returns true on every rank if `here` is true on any rank (stop requests, failures). collective.
 [[nodiscard]] bool any_rank(MPI_Comm comm, bool here);
-/// If `message` (an error's whole text) is not empty on any rank, throws SolverError with the first such
-/// message on every rank. collective.
-void throw_together(MPI_Comm comm, const std::string& message);
+/// If `failure` is not empty on any rank, throws SolverError with text and place of the first such failure on
+/// every rank. collective.
+void throw_together(MPI_Comm comm, const Worded& failure);
 
 }  // namespace lodestone::core

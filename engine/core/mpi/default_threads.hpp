@@ -6,8 +6,8 @@
 
 namespace lodestone::core {
 
-/// OMP_NUM_THREADS where it is set. Otherwise this rank's part of the processors: each one it may run on (its
-/// affinity) counts 1/(ranks of this node that may run there). At least 1. collective.
+/// Returns OMP_NUM_THREADS where it is set. Otherwise this rank's part of the processors: each one it may run
+/// on (its affinity) counts 1/(ranks of this node that may run there). At least 1. collective.
 [[nodiscard]] int default_threads(MPI_Comm comm);
 
 }  // namespace lodestone::core

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/mpi/team.hpp"
 
-#include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
 
 #include <algorithm>
@@ -9,9 +8,9 @@
 namespace lodestone::core {
 
 Team::Team(MPI_Comm comm) : comm_(comm) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised == 0) return;
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) return;
   rank_ = core::rank_of(comm);
   size_ = core::size_of(comm);
 }
@@ -42,11 +41,11 @@ std::vector<int> Team::deal_rows(const std::vector<std::uint8_t>& held) const {
   return owner;
 }
 
-void Team::throw_together(const std::string& message) const {
+void Team::throw_together(const Worded& failure) const {
   if (size_ > 1) {
-    core::throw_together(comm_, message);
-  } else if (!message.empty()) {
-    throw core::SolverError(core::Worded{message});
+    core::throw_together(comm_, failure);
+  } else if (!failure.empty()) {
+    throw core::SolverError(failure);
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/error.hpp"
+
 #include <Eigen/Core>
 #include <mpi.h>
 
@@ -19,16 +21,16 @@ class Team {
   explicit Team(MPI_Comm comm);
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  /// The values of `root` everywhere.
+  /// Brings the values of `root` to every rank.
   void broadcast(Eigen::Ref<Eigen::MatrixXd> values, int root = 0) const;
   /// Brings the values of `owner` to rank 0; other ranks keep theirs.
   void to_root(Eigen::MatrixXd& values, int owner) const;
-  /// Every column as its owner has it.
+  /// Brings every column of its owner to every rank.
   void share_columns(const std::vector<int>& owner, Eigen::Ref<Eigen::MatrixXd> values) const;
-  /// core::deal_rows.
+  /// Returns what core::deal_rows returns.
   [[nodiscard]] std::vector<int> deal_rows(const std::vector<std::uint8_t>& held) const;
-  /// core::throw_together.
-  void throw_together(const std::string& message) const;
+  /// Does what core::throw_together does.
+  void throw_together(const Worded& failure) const;
   [[nodiscard]] int max(int here) const;
   [[nodiscard]] bool any(bool here) const { return max(here ? 1 : 0) != 0; }
 

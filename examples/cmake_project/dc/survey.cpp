@@ -9,7 +9,8 @@ namespace dc {
 
 void Survey::validate() const {
   if (spacings.empty())
-    throw lodestone::core::InvalidArgument("dc::Survey", "expected at least one spacing, got none");
+    throw lodestone::core::InvalidArgument("dc::Survey#no_spacing",
+                                           "expected at least one spacing, but the list is empty");
   for (const Spacing& spacing : spacings) {
     if (spacing.half_mn_m > 0.0 && spacing.half_mn_m < spacing.half_ab_m && std::isfinite(spacing.half_ab_m))
       continue;

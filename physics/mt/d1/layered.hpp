@@ -13,7 +13,7 @@ struct LayeredEarth {
   std::vector<double> thickness_m;
 };
 
-/// Surface impedance Z = E_x/H_y. units: ohm. sign: e^{+iωt} (phase 0…90°).
+/// Returns the surface impedance Z = E_x/H_y. units: ohm. sign: e^{+iωt} (phase 0…90°).
 /// errors: InvalidArgument on non-positive values, ShapeError. A last layer ≤ 1e-5 ohm m is a perfect
 /// conductor. source: Wait 1954 recursion, written with exp(−2kh) so that it cannot overflow.
 [[nodiscard]] std::complex<double> layered_impedance(const LayeredEarth& earth, double frequency_hz);

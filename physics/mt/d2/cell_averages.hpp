@@ -13,10 +13,10 @@ namespace lodestone::physics::mt::d2 {
 /// Averages of a parameter grid over the earth cells of a forward mesh, and their derivatives.
 ///
 /// A cell sees the grid through the overlap of its y range and its (mean) depth range. Currents along strike
-/// see the mean conductivity; a horizontal current in the section passes the layers of a column in parallel
-/// and the columns in series, a vertical current the layers in series and the columns in parallel, so that
-/// thin layers and narrow columns need not be meshed. Earth cell (row, column) has index column·n_rows + row,
-/// rows counted from the surface of the solid earth.
+/// see the mean conductivity. A horizontal current in the section passes the layers of a column in parallel
+/// and the columns in series; for a vertical current it is the reverse. So thin layers and narrow columns
+/// need not be meshed. Earth cell (row, column) has index column·n_rows + row, rows counted from the surface
+/// of the solid earth.
 class CellAverages {
  public:
   CellAverages(const mesh::Earth& earth, const fem::QuadMesh& mesh);

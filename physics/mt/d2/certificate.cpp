@@ -19,13 +19,13 @@ using fem::QuadMesh;
 
 /// Returns the survey of apparent resistivity and phase of the modes of a survey.
 Survey response_survey(const Survey& survey) {
-  std::vector<Quantity> quantities;
+  std::vector<Datum> quantities;
   const auto has = [&](Mode mode) {
     return std::any_of(survey.keys.begin(), survey.keys.end(),
                        [&](const auto& key) { return mode_of(key.quantity) == mode; });
   };
-  if (has(Mode::te)) quantities.insert(quantities.end(), {Quantity::log10_rho_xy, Quantity::phase_xy});
-  if (has(Mode::tm)) quantities.insert(quantities.end(), {Quantity::log10_rho_yx, Quantity::phase_yx});
+  if (has(Mode::te)) quantities.insert(quantities.end(), {Datum::log10_rho_xy, Datum::phase_xy});
+  if (has(Mode::tm)) quantities.insert(quantities.end(), {Datum::log10_rho_yx, Datum::phase_yx});
   return full_survey(survey.stations, survey.frequencies_hz, quantities);
 }
 

@@ -30,9 +30,9 @@ struct Certificate {
   [[nodiscard]] std::string table() const;
 };
 
-/// Half-space and layered-earth errors on the given meshes, and the change of the section's responses under
-/// one refinement and under doubled side and air padding. collective over `comm`. cost: about eight forward
-/// runs.
+/// Computes half-space and layered-earth errors on the given meshes, and the change of the section's
+/// responses under one refinement and under doubled side and air padding. collective over `comm`. cost: about
+/// eight forward runs.
 [[nodiscard]] Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
                                   const MeshDesignOptions& options, const ResponseError& tolerance);
 

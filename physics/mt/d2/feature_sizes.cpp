@@ -16,7 +16,7 @@ constexpr double step_depth_share =
 
 double contrast_strength(double decades) { return std::min(1.0, std::pow(0.5 * decades, 1.5)); }
 
-FeatureCollector::FeatureCollector(const SectionHearing& earth, const MeshDesignOptions& options)
+FeatureCollector::FeatureCollector(const SectionResolution& earth, const MeshDesignOptions& options)
     : earth_(earth),
       options_(options),
       c_(options.coarsen / options.cells_per_skin_depth),
@@ -34,8 +34,8 @@ double FeatureCollector::conductor_size(double resistivity, double r) const {
   return c_ * std::sqrt(delta * std::max(delta, r));
 }
 
-double FeatureCollector::contact_size(const Hearing& heard, double depth) const {
-  return heard.coarser * kappa_ * std::max(heard.r, least_distance(depth));
+double FeatureCollector::contact_size(const Requirement& required, double depth) const {
+  return required.coarser * kappa_ * std::max(required.r, least_distance(depth));
 }
 
 /// A station's flux is a mean over two cells, the field bends over the distance to the contact, however weak
@@ -45,8 +45,8 @@ double FeatureCollector::most_of_distance() const {
 }
 
 /// A grid on the datum may hold slanted edges as steps. Under a sea, which keeps stations away from them, a
-/// step smaller than the cells asked for gets no line: averages take it. On land charges on the steps beside
-/// a station are heard.
+/// step smaller than the cells required gets no line: averages take it. On land charges on the steps beside
+/// a station are required.
 bool FeatureCollector::needs_line(double length, double size) const {
   return !earth_.sea() || options_.coarsen * length >= size;
 }
@@ -56,9 +56,10 @@ void FeatureCollector::add_line(double y, double size) {
   result_.y_anchors.push_back(y);
 }
 
-void FeatureCollector::add_lateral(const Lateral& lateral, double most, double weight, const Hearing& heard) {
-  const double y = lateral.y, depth = lateral.depth, size = contact_size(heard, depth) / weight;
-  add_size(y, std::min(heard.coarser * most, size));
+void FeatureCollector::add_lateral(const Lateral& lateral, double most, double weight,
+                                   const Requirement& required) {
+  const double y = lateral.y, depth = lateral.depth, size = contact_size(required, depth) / weight;
+  add_size(y, std::min(required.coarser * most, size));
   result_.first_y_m = std::min(result_.first_y_m, y);
   result_.last_y_m = std::max(result_.last_y_m, y);
   const double above = earth_.height_at(earth_.surface().z_at(y));

@@ -24,12 +24,12 @@ struct Lateral {
 /// Turns contacts, kinks, interfaces, water and stations into `MeshFeatures`. Keeps references.
 class FeatureCollector {
  public:
-  FeatureCollector(const SectionHearing& earth, const MeshDesignOptions& options);
+  FeatureCollector(const SectionResolution& earth, const MeshDesignOptions& options);
 
   /// Returns the cell size at a place of the given resistivity and distance from the nearest station.
   [[nodiscard]] double conductor_size(double resistivity, double r) const;
   /// Returns the cell size at a contact or kink of full weight.
-  [[nodiscard]] double contact_size(const Hearing& heard, double depth) const;
+  [[nodiscard]] double contact_size(const Requirement& required, double depth) const;
   /// Returns the distance from a contact below which stations are not resolved further. Its charges act at
   /// all frequencies alike, so the survey's highest one sets it.
   [[nodiscard]] double least_distance(double depth) const { return std::max(depth, earth_.shortest_m()); }
@@ -39,12 +39,12 @@ class FeatureCollector {
   void add_line(double y, double size);
   /// Adds a contact (or kink) that scatters with `weight` ≤ 1. `most` limits the lines beside it, across
   /// which the field decays into the conductor; along the contact it varies with the distance r alone.
-  void add_lateral(const Lateral& lateral, double most, double weight, const Hearing& heard);
+  void add_lateral(const Lateral& lateral, double most, double weight, const Requirement& required);
   /// Adds column iy of an interface above row iz, which is `length` long.
   void add_interface(int iz, int iy, double length, double size);
   /// Adds water `depth_m` deep, which matters to the stations.
   void add_water(double depth_m, double resistivity);
-  /// Adds the i-th of `SectionHearing::stations`, after all contacts and kinks.
+  /// Adds the i-th of `SectionResolution::stations`, after all contacts and kinks.
   void add_station(std::size_t i);
 
   /// Returns the features; is called once, at the end.
@@ -62,7 +62,7 @@ class FeatureCollector {
   void shrink_stations(const Lateral& lateral, double weight);
   void place_rows();
 
-  const SectionHearing& earth_;
+  const SectionResolution& earth_;
   const MeshDesignOptions& options_;
   double c_, kappa_;
   std::vector<Level> levels_, interfaces_;
@@ -71,7 +71,7 @@ class FeatureCollector {
 };
 
 /// Adds kinks and steep slopes of the surface, coasts and the water above stations (surface_features.cpp).
-void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& options,
+void add_surface_features(const SectionResolution& earth, const MeshDesignOptions& options,
                           FeatureCollector& features);
 
 }  // namespace lodestone::physics::mt::d2

@@ -18,7 +18,7 @@ constexpr double edge_fraction =
 /// stations.
 class GridFeatures {
  public:
-  GridFeatures(const SectionHearing& earth, const MeshDesignOptions& options, FeatureCollector& features)
+  GridFeatures(const SectionResolution& earth, const MeshDesignOptions& options, FeatureCollector& features)
       : earth_(earth),
         grid_(earth.grid()),
         options_(options),
@@ -75,21 +75,22 @@ class GridFeatures {
     const double y = grid_.y_edges_m()[iy], surface = earth_.surface().z_at(y),
                  depth = earth_.depth_under(surface, iz);
     if (earth_.depth_under(surface, iz + 1) <= 0.0) return;
-    const Hearing heard = earth_.hearing(y, y, iz, iy, depth);
-    if (!heard.is_heard()) return;
+    const Requirement required = earth_.requirement(y, y, iz, iy, depth);
+    if (!required.is_relevant()) return;
     const double a = earth_.rho(iz, iy - 1), b = earth_.rho(iz, iy),
                  weight = contrast_strength(std::abs(std::log10(a / b)));
-    features_.add_lateral({y, depth, height}, features_.conductor_size(std::min(a, b), heard.r), weight,
-                          heard);
+    features_.add_lateral({y, depth, height}, features_.conductor_size(std::min(a, b), required.r), weight,
+                          required);
   }
 
   /// Adds column iy of an interface between rows iz − 1 and iz, which is `length` long.
   void add_interface(int iz, int iy, double length) {
     if (earth_.depth_of_edge(iz, iy) <= 0.0) return;
-    const Hearing heard = earth_.hearing(left_of(iy), right_of(iy), iz, iy);
-    if (!heard.is_heard()) return;
+    const Requirement required = earth_.requirement(left_of(iy), right_of(iy), iz, iy);
+    if (!required.is_relevant()) return;
     const double conductor = std::min(earth_.rho(iz - 1, iy), earth_.rho(iz, iy));
-    features_.add_interface(iz, iy, length, heard.coarser * features_.conductor_size(conductor, heard.r));
+    features_.add_interface(iz, iy, length,
+                            required.coarser * features_.conductor_size(conductor, required.r));
   }
 
   /// The edges of a station's column get lines unless the surface is the same on both sides: across them E
@@ -104,7 +105,7 @@ class GridFeatures {
     features_.add_line(y_edge, options_.coarsen * edge_fraction * r);
   }
 
-  const SectionHearing& earth_;
+  const SectionResolution& earth_;
   const mesh::TensorGrid& grid_;
   const MeshDesignOptions& options_;
   FeatureCollector& features_;
@@ -125,7 +126,7 @@ MeshFeatures MeshFeatures::coarsened(double factor) const {
 
 MeshFeatures find_features(const mesh::Model& model, const Survey& survey, const BandRange& band,
                            const MeshDesignOptions& options) {
-  const SectionHearing earth(model, survey, band);
+  const SectionResolution earth(model, survey, band);
   FeatureCollector features(earth, options);
   GridFeatures grid(earth, options, features);
   for (int iy = 1; iy < earth.grid().n_y(); ++iy) grid.add_contacts(iy);

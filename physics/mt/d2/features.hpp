@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to physics/mt: where a section asks for small cells.
+// Private to physics/mt: where a section requires small cells.
 #pragma once
 
 #include "physics/fem/graded_lines.hpp"
@@ -15,8 +15,8 @@ struct BandRange {
 };
 
 /// The depths of rows of the earth. They are counted by their depth under the lowest point of the surface.
-/// Where the grid is draped they follow the surface all the way down, else they level out: under a surface
-/// that stands `height` above its lowest point a row lies deeper by `height`, and rows above `level_depth_m`
+/// Where the grid is draped they follow the surface all the way down, else they level out. Then a row lies
+/// deeper by `height` under a surface that stands `height` above its lowest point. Rows above `level_depth_m`
 /// share that.
 struct RowLevels {
   bool draped = true;
@@ -46,7 +46,7 @@ struct MeshFeatures {
   std::vector<double> y_anchors, z_anchors;  ///< contacts and interfaces on which lines should lie
   double penetration_m = 0.0;                ///< largest of the stations, lowest frequency
   double bottom_m = 0.0;                     ///< the last row
-  double surface_size_m = 0.0;               ///< smallest cell asked for at the surface
+  double surface_size_m = 0.0;               ///< smallest cell required at the surface
   double sea_depth_m = 0.0;                  ///< depth of the deepest water that matters; 0: none
   double sea_size_m = 0.0;                   ///< largest cell of water that resolves its field
   double first_y_m = 0.0, last_y_m = 0.0;    ///< outermost station, contact or kink that matters

@@ -59,8 +59,7 @@ class SimulationLinearization final : public core::Linearization {
   MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override;
   MatrixXd do_jacobian() const override;
   core::JacobianRows do_local_jacobian() const override;
-  core::JacobianRows do_local_jacobian_through(const core::Linearization& inner) const override;
-  core::JacobianRows do_local_rows(const core::SparseRows& left,
+  core::JacobianRows do_local_rows(const core::SparseRows* left,
                                    const core::Linearization* inner) const override;
 
   /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
@@ -192,9 +191,13 @@ std::optional<std::vector<std::vector<Eigen::Index>>> SimulationLinearization::r
   return result;
 }
 
-core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows& left,
+core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows* left,
                                                           const core::Linearization* inner) const {
-  const auto by_job = rows_by_job(left);
+  if (left == nullptr) {
+    const core::SparseRows whole = every_response();
+    return do_local_rows(&whole, inner);
+  }
+  const auto by_job = rows_by_job(*left);
   if (!by_job) return core::Linearization::do_local_rows(left, inner);
   const auto rows_of = [&](const SolvedJob& solved) -> const std::vector<Eigen::Index>& {
     return (*by_job)[solved.job - impl_->jobs.data()];
@@ -208,7 +211,7 @@ core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows
   block.values.resize(std::ssize(block.rows), inner == nullptr ? size_in() : inner->size_in());
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
     if (rows_of(solved_[i]).empty()) return;
-    MatrixXd rows = job_rows(solved_[i], left, rows_of(solved_[i]));
+    MatrixXd rows = job_rows(solved_[i], *left, rows_of(solved_[i]));
     if (inner != nullptr) rows = inner->row_product(std::move(rows));
     block.values.middleRows(first[i], rows.rows()) = rows;
   });
@@ -222,12 +225,7 @@ core::SparseRows SimulationLinearization::every_response() const {
 }
 
 core::JacobianRows SimulationLinearization::do_local_jacobian() const {
-  return do_local_rows(every_response(), nullptr);
-}
-
-core::JacobianRows SimulationLinearization::do_local_jacobian_through(
-    const core::Linearization& inner) const {
-  return do_local_rows(every_response(), &inner);
+  return do_local_rows(nullptr, nullptr);
 }
 
 MatrixXd SimulationLinearization::do_jacobian() const {

@@ -76,7 +76,7 @@ struct MeshSet {
 
 /// Designs the meshes from stations, periods, resistivities and topography. Deterministic, local (no MPI).
 /// errors: InvalidArgument unless the model is a resistivity of a section; when even sizes 100 times those
-/// asked for need more than `max_nodes`.
+/// required need more than `max_nodes`.
 [[nodiscard]] MeshSet design_meshes(const mesh::Model& model, const Survey& survey,
                                     const MeshDesignOptions& options = {});
 

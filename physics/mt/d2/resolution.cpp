@@ -18,7 +18,7 @@ bool ends_in_perfect_conductor(const mesh::TensorGrid& grid, const Eigen::Vector
 
 }  // namespace
 
-SectionHearing::SectionHearing(const mesh::Model& model, const Survey& survey, const BandRange& band)
+SectionResolution::SectionResolution(const mesh::Model& model, const Survey& survey, const BandRange& band)
     : earth_(model.earth),
       surface_(model.earth.surface.profile()),
       resistivity_(mesh::resistivity_ohm_m(model)),
@@ -36,23 +36,23 @@ SectionHearing::SectionHearing(const mesh::Model& model, const Survey& survey, c
         std::max(shortest_m_, shortest_share * depth_reaching(1.0, grid().column_of(y), highest_hz));
 }
 
-double SectionHearing::depth_under(double surface_m, int iz) const {
+double SectionResolution::depth_under(double surface_m, int iz) const {
   const double z = grid().z_edges_m()[iz];
   return draped_ ? z - grid().z_edges_m().front() : std::max(0.0, z - surface_m);
 }
 
-double SectionHearing::skin_depth_m(double resistivity) const {
+double SectionResolution::skin_depth_m(double resistivity) const {
   return mt::skin_depth_m(resistivity, band_.max_frequency_hz);
 }
 
-double SectionHearing::deepest_penetration_m() const {
+double SectionResolution::deepest_penetration_m() const {
   double deepest = 0.0;
   for (const double y : stations_)
     deepest = std::max(deepest, depth_reaching(1.0, grid().column_of(y), band_.min_frequency_hz));
   return deepest;
 }
 
-double SectionHearing::bottom_m(double skin_depths) const {
+double SectionResolution::bottom_m(double skin_depths) const {
   if (perfect_conductor_below_) return depth_under(lowest_, n_rows_);
   double lowest = 0.0;
   for (const double y : stations_) {
@@ -66,14 +66,15 @@ double SectionHearing::bottom_m(double skin_depths) const {
   return lowest;
 }
 
-Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column) const {
-  return hearing(y_low, y_high, row, column, depth_of_edge(row, column));
+Requirement SectionResolution::requirement(double y_low, double y_high, int row, int column) const {
+  return requirement(y_low, y_high, row, column, depth_of_edge(row, column));
 }
 
 // A field gets there and comes back damped by about exp(−2 a), a = the hypotenuse of the lateral distance in
 // penetration depths and of ∫dz/δ down to it (a resistive layer below a conductor damps little); errors fall
 // with the square of the cell size; 0.7 instead of 1 keeps a margin.
-Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column, double depth) const {
+Requirement SectionResolution::requirement(double y_low, double y_high, int row, int column,
+                                           double depth) const {
   double lateral = 1e300, penetration = penetration_[column], down = attenuation(column, row);
   const auto consider = [&](std::size_t station, double distance) {
     if (distance >= lateral) return;
@@ -91,7 +92,7 @@ Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column
 }
 
 /// Computes the surface over the middle of every column, and the attenuation under it.
-void SectionHearing::measure_columns() {
+void SectionResolution::measure_columns() {
   for (int iy = 0; iy < grid().n_y(); ++iy) floor_.push_back(surface_.z_at(grid().y_centre_m(iy)));
   for (int iy = 0; iy < grid().n_y(); ++iy) {
     penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
@@ -100,7 +101,7 @@ void SectionHearing::measure_columns() {
 }
 
 /// Returns ∫dz/δ from the surface to the top of every row.
-std::vector<double> SectionHearing::attenuation_of(int iy) const {
+std::vector<double> SectionResolution::attenuation_of(int iy) const {
   std::vector<double> result{0.0};
   for (int iz = 0; iz < n_rows_; ++iz) {
     const double thickness = depth_of_edge(iz + 1, iy) - depth_of_edge(iz, iy);
@@ -111,7 +112,7 @@ std::vector<double> SectionHearing::attenuation_of(int iy) const {
 
 /// Returns the least attenuation down to the top of a row: through the column or one beside it, as to the
 /// foot of a conductor's side.
-double SectionHearing::attenuation(int column, int row) const {
+double SectionResolution::attenuation(int column, int row) const {
   const int first = std::max(0, column - 1), last = std::min(grid().n_y() - 1, column + 1);
   double least = attenuation_[column][row];
   for (int iy = first; iy <= last; ++iy) least = std::min(least, attenuation_[iy][row]);
@@ -119,7 +120,7 @@ double SectionHearing::attenuation(int column, int row) const {
 }
 
 /// Returns the depth at which ∫dz/δ under a column reaches `amount`; the perfect conductor ends it.
-double SectionHearing::depth_reaching(double amount, int iy, double frequency) const {
+double SectionResolution::depth_reaching(double amount, int iy, double frequency) const {
   double reached = 0.0;
   for (int iz = 0; iz < n_rows_; ++iz) {
     const double top = depth_of_edge(iz, iy), delta = mt::skin_depth_m(rho(iz, iy), frequency);

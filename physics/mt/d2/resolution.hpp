@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to physics/mt: what the stations hear of a section.
+// Private to physics/mt: how finely a mesh must resolve each part of a section.
 #pragma once
 
 #include "physics/mt/d2/features.hpp"
@@ -9,18 +9,20 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// The distance of a place from the nearest station, and the factor by which that coarsens its cells.
-struct Hearing {
-  double r, coarser;
+/// The resolution that a place requires, by its distance from the nearest station.
+struct Requirement {
+  double r;        ///< distance in m
+  double coarser;  ///< factor by which the distance coarsens the cells
 
-  [[nodiscard]] bool is_heard() const { return coarser < 100.0; }
+  /// Returns true if the place affects a station enough to be resolved.
+  [[nodiscard]] bool is_relevant() const { return coarser < 100.0; }
 };
 
-/// The attenuation down the columns of a section and the distances of its stations, for one band: how finely
-/// a mesh must resolve each part. Keeps references.
-class SectionHearing {
+/// The attenuation down the columns of a section and the distances of its stations, for one band. They state
+/// how finely a mesh must resolve each part. Keeps references.
+class SectionResolution {
  public:
-  SectionHearing(const mesh::Model& model, const Survey& survey, const BandRange& band);
+  SectionResolution(const mesh::Model& model, const Survey& survey, const BandRange& band);
 
   [[nodiscard]] const mesh::TensorGrid& grid() const { return earth_.grid; }
   [[nodiscard]] const mesh::SurfaceLine& surface() const { return surface_; }
@@ -55,9 +57,11 @@ class SectionHearing {
 
   /// Returns distance and coarsening of a place from y_low to y_high at the top of a row of a column, or at
   /// another depth there.
-  [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column) const;
-  [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column, double depth) const;
-  [[nodiscard]] Hearing hearing_at_surface(double y) const { return hearing(y, y, 0, grid().column_of(y)); }
+  [[nodiscard]] Requirement requirement(double y_low, double y_high, int row, int column) const;
+  [[nodiscard]] Requirement requirement(double y_low, double y_high, int row, int column, double depth) const;
+  [[nodiscard]] Requirement requirement_at_surface(double y) const {
+    return requirement(y, y, 0, grid().column_of(y));
+  }
 
  private:
   void measure_columns();

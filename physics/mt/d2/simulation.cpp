@@ -107,7 +107,8 @@ void Simulation::Impl::share_jobs() {
                    [&](std::size_t a, std::size_t b) { return cost(jobs[a]) > cost(jobs[b]); });
   const int n_ranks = core::size_of(comm);
   if (n_ranks > static_cast<int>(jobs.size())) {
-    core::log::warning("{} ranks share {} (frequency, mode) pairs: {} ranks stay idle", n_ranks, jobs.size(),
+    core::log::warning(core::log::Id("mt::d2::simulation#idle_ranks"),
+                       "{} ranks share {} (frequency, mode) pairs: {} ranks stay idle", n_ranks, jobs.size(),
                        n_ranks - static_cast<int>(jobs.size()));
   }
   std::vector<double> load(n_ranks, 0.0);
@@ -216,7 +217,7 @@ Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
                                           std::vector<SolvedJob>* solved) const {
   Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(layout.size(), 1);
   if (solved != nullptr) solved->resize(own_jobs.size());
-  std::string failure;
+  core::Worded failure;
   try {
     core::parallel_for(std::ssize(own_jobs), [&](std::ptrdiff_t i) {
       SolvedJob one = solve(*own_jobs[i], resistivity);
@@ -224,7 +225,7 @@ Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
       if (solved != nullptr) (*solved)[i] = std::move(one);
     });
   } catch (const core::SolverError& error) {
-    failure = error.what();
+    failure = core::worded(error);
   }
   core::throw_together(comm, failure);
   core::share_rows(comm, owner_of_output, outputs);
@@ -239,8 +240,11 @@ Simulation::~Simulation() = default;
 
 Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
 Eigen::Index Simulation::size_out() const { return impl_->layout.size(); }
-/// One more than the handle, since that of the world is 0 in Open MPI, the number of serial maps.
-int Simulation::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1; }
+/// One more than the handle, since that of the world is 0 in Open MPI, the number of serial maps. Alone on
+/// its rank a simulation is one of these.
+int Simulation::communicator_id() const {
+  return impl_->comm == MPI_COMM_SELF ? 0 : static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1;
+}
 const ResponseLayout& Simulation::layout() const { return impl_->layout; }
 const MeshSet& Simulation::meshes() const { return impl_->meshes; }
 SolveCounts Simulation::counts() const {

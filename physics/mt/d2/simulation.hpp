@@ -26,7 +26,7 @@ struct SolveCounts {
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y). Outputs: responses in the order of `layout`;
 /// `data_map` turns them into data.
-/// (frequency, mode) pairs are shared between the ranks of `comm` and the threads of each; every pair has one
+/// (frequency, mode) pairs are shared between the ranks of `comm` and the threads of each. Every pair has one
 /// sequential factorization, and the number of threads does not change a bit. The meshes are fixed: values
 /// and derivatives at any x belong to the same discrete problem. errors: InvalidArgument on non-positive
 /// resistivities, SolverError with the message of the solver. collective: all members. source: Wannamaker et
@@ -54,7 +54,7 @@ class Simulation final : public core::DifferentiableMap {
   /// Bytes of this rank's factorizations and of its rows of the Jacobian; an estimate before any solve.
   [[nodiscard]] double estimated_bytes() const;
 
-  struct Impl;  ///< opaque; defined in simulation_2d_impl.hpp, which is not installed
+  struct Impl;  ///< opaque; defined in simulation_impl.hpp, which is not installed
 
  private:
   Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override;

@@ -13,48 +13,50 @@ constexpr double most_of_kink = 0.2;  // the weight of the sharpest kink
 
 /// Returns the weight of the shape of the surface at y. Charges on it are as the reflection coefficient, 1
 /// under air.
-double floor_strength(const SectionHearing& earth, double y) {
+double floor_strength(const SectionResolution& earth, double y) {
   if (!earth.is_under_water(y)) return 1.0;
   const double ground = earth.rho(earth.top_row(y), earth.grid().column_of(y)),
                water = earth.sea()->resistivity_ohm_m;
   return std::max(0.1, std::abs(ground - water) / (ground + water));
 }
 
-/// A kink of the floor among closer ones than the cells asked for is a step too, but not at the ends of the
+/// A kink of the floor among closer ones than the cells required is a step too, but not at the ends of the
 /// piece on which a station lies.
-double kink_length(const SectionHearing& earth, std::size_t i) {
+double kink_length(const SectionResolution& earth, std::size_t i) {
   const auto &y = earth.surface().y_m(), &stations = earth.stations();
   if (!earth.sea() || i == 0 || i + 1 == y.size()) return 1e300;
   const auto next = std::lower_bound(stations.begin(), stations.end(), y[i - 1]);
   return next != stations.end() && *next <= y[i + 1] ? 1e300 : std::min(y[i] - y[i - 1], y[i + 1] - y[i]);
 }
 
-void add_kinks(const SectionHearing& earth, FeatureCollector& features) {
+void add_kinks(const SectionResolution& earth, FeatureCollector& features) {
   const auto& surface = earth.surface();
   const auto& y = surface.y_m();
   for (std::size_t i = 0; i < y.size(); ++i) {
     const double before = i == 0 ? 0.0 : surface.slope_at(0.5 * (y[i - 1] + y[i])),
                  after = surface.slope_at(y[i]);
     const double change = std::abs(after - before);
-    const Hearing heard = earth.hearing_at_surface(y[i]);
-    if (change < 1e-3 || !heard.is_heard()) continue;
+    const Requirement required = earth.requirement_at_surface(y[i]);
+    if (change < 1e-3 || !required.is_relevant()) continue;
     const double weight = std::min(most_of_kink, 0.4 * change) *
                           floor_strength(earth, y[i]);  // a slope of 27° counts like half a decade
     const double station_cap = earth.is_under_water(y[i]) ? std::sqrt(most_of_kink / weight) : 1.0;
-    features.add_lateral({y[i], 0.0, kink_length(earth, i), station_cap}, 1e300, weight, heard);
+    features.add_lateral({y[i], 0.0, kink_length(earth, i), station_cap}, 1e300, weight, required);
   }
 }
 
 /// A steep slope is long in arc length but short in y: cells along it shall be no longer there than beside a
 /// kink on level ground.
-void add_slopes(const SectionHearing& earth, const MeshDesignOptions& options, FeatureCollector& features) {
+void add_slopes(const SectionResolution& earth, const MeshDesignOptions& options,
+                FeatureCollector& features) {
   const auto &y = earth.surface().y_m(), &z = earth.surface().z_m();
   for (std::size_t i = 0; i + 1 < y.size(); ++i) {
     const double width = y[i + 1] - y[i], length = std::hypot(width, z[i + 1] - z[i]);
     if (length < steep * width) continue;
-    const Hearing heard = earth.hearing(y[i], y[i + 1], 0, earth.grid().column_of(0.5 * (y[i] + y[i + 1])));
-    if (!heard.is_heard()) continue;
-    const double at_end = features.contact_size(heard, 0.0);
+    const Requirement required =
+        earth.requirement(y[i], y[i + 1], 0, earth.grid().column_of(0.5 * (y[i] + y[i + 1])));
+    if (!required.is_relevant()) continue;
+    const double at_end = features.contact_size(required, 0.0);
     for (int k = 0; k <= 16; ++k) {
       const double t = 0.5 - 0.5 * std::cos(k * std::numbers::pi / 16.0),
                    from_end = std::min(t, 1.0 - t) * length;
@@ -65,16 +67,16 @@ void add_slopes(const SectionHearing& earth, const MeshDesignOptions& options, F
 }
 
 /// Adds a contact of the water with the ground at its top.
-void add_coast(const SectionHearing& earth, const mesh::Sea& sea, double y, FeatureCollector& features) {
-  const Hearing heard = earth.hearing_at_surface(y);
-  if (!heard.is_heard()) return;
+void add_coast(const SectionResolution& earth, const mesh::Sea& sea, double y, FeatureCollector& features) {
+  const Requirement required = earth.requirement_at_surface(y);
+  if (!required.is_relevant()) return;
   const double ground = earth.rho(earth.top_row(y), earth.grid().column_of(y));
   const double weight = contrast_strength(std::abs(std::log10(ground / sea.resistivity_ohm_m)));
-  features.add_lateral({y, 0.0, 1e300}, features.conductor_size(sea.resistivity_ohm_m, heard.r), weight,
-                       heard);
+  features.add_lateral({y, 0.0, 1e300}, features.conductor_size(sea.resistivity_ohm_m, required.r), weight,
+                       required);
 }
 
-void add_coasts(const SectionHearing& earth, const mesh::Sea& sea, FeatureCollector& features) {
+void add_coasts(const SectionResolution& earth, const mesh::Sea& sea, FeatureCollector& features) {
   const auto &y = earth.surface().y_m(), &z = earth.surface().z_m();
   for (std::size_t i = 0; i + 1 < y.size(); ++i) {
     if ((z[i] > sea.level_m) == (z[i + 1] > sea.level_m)) continue;
@@ -83,13 +85,13 @@ void add_coasts(const SectionHearing& earth, const mesh::Sea& sea, FeatureCollec
   }
 }
 
-/// The water is a conductor above the stations; its depth counts at them and at the kinks of the floor that
-/// they hear.
-double water_depth(const SectionHearing& earth, const mesh::Sea& sea) {
+/// Returns the depth of the water, a conductor above the stations: at them and at the relevant kinks of the
+/// floor.
+double water_depth(const SectionResolution& earth, const mesh::Sea& sea) {
   const auto& surface = earth.surface();
   double depth = 0.0;
   for (std::size_t i = 0; i < surface.y_m().size(); ++i) {
-    if (earth.hearing_at_surface(surface.y_m()[i]).is_heard())
+    if (earth.requirement_at_surface(surface.y_m()[i]).is_relevant())
       depth = std::max(depth, surface.z_m()[i] - sea.level_m);
   }
   for (const double station : earth.stations()) depth = std::max(depth, surface.z_at(station) - sea.level_m);
@@ -98,7 +100,7 @@ double water_depth(const SectionHearing& earth, const mesh::Sea& sea) {
 
 }  // namespace
 
-void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& options,
+void add_surface_features(const SectionResolution& earth, const MeshDesignOptions& options,
                           FeatureCollector& features) {
   add_kinks(earth, features);
   add_slopes(earth, options, features);

@@ -17,10 +17,10 @@ enum class FluxDensity { flux, current };
 
 /// The normal flux through the surface of the solid earth at one place. Private to physics/mt.
 ///
-/// Testing the cells of the earth alone with the shape function of a surface node leaves ∫qφ, exactly for the
-/// discrete problem and one order better than the derivative of the field (Carey 1982). Divided by ∫ρφ (or
-/// ∫φ) this is the mean of J (or q) over the shape function, so it stands at the centroid of ρφ; between
-/// centroids it is interpolated. A mean never overshoots where J bends sharply, as beside contacts.
+/// Testing the cells of the earth alone with the shape function of a surface node leaves ∫qφ. This is exact
+/// for the discrete problem and one order better than the derivative of the field (Carey 1982). Divided by
+/// ∫ρφ (or ∫φ) this is the mean of J (or q) over the shape function, so it stands at the centroid of ρφ;
+/// between centroids it is interpolated. A mean never overshoots where J bends sharply, as beside contacts.
 class SurfaceFlux {
  public:
   /// Collects the nodes of a flux. `arc_m`: arc length of every mesh line along the surface; the station lies

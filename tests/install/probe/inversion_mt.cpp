@@ -9,10 +9,10 @@ namespace mt = physics::mt;
 int main(int argc, char** argv) {
   return core::mpi_program(argc, argv, [](MPI_Comm comm) {
     const auto grid = physics::mesh::TensorGrid::section({-1000.0, 0.0, 1000.0}, {0.0, 500.0, 2000.0});
-    mt::ObservedData data{.survey = mt::full_survey({{"a", 0.0}}, {10.0}, {mt::datum("log10_rho_xy")})};
+    mt::Observations data{.survey = mt::full_survey({{"a", 0.0}}, {10.0}, {mt::datum("log10_rho_xy")})};
     data.value = Eigen::VectorXd::Constant(1, 2.0);
     data.sigma = Eigen::VectorXd::Constant(1, 0.05);
-    data.mask = {mt::MaskReason::kept};
+    data.reason = {mt::MaskReason::kept};
     data.interpolated = {0};
     const auto simulations = std::make_shared<const inversion::mt::Simulations>(
         comm, physics::mesh::Earth{grid}, inversion::mt::ForwardOptions{});

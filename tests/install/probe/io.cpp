@@ -4,7 +4,7 @@
 #include "io/hdf5/file.hpp"
 #include "io/report/canvas.hpp"
 #include "io/toml/options.hpp"
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 #include <cmath>
 

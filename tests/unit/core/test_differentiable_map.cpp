@@ -131,7 +131,7 @@ TEST_CASE(
   CHECK(at_x->row_product(w) == at_x->vjp(w.transpose()).transpose());
   CHECK(map.vjp_columns == std::vector<Eigen::Index>{3, 3});
   const Squares inner(Fault::none, 2);  // of (x₀² , x₀² + 1), whose slopes are 2 x₀
-  const JacobianRows block = at_x->local_jacobian_through(*inner.linearize(x));
+  const JacobianRows block = at_x->local_rows(*inner.linearize(x));
   CHECK(block.rows.size() == 130);
   CHECK(block.values.col(0) == Eigen::VectorXd::Constant(130, 36.0));
   CHECK(block.values.col(1).isZero());
@@ -163,7 +163,7 @@ TEST_CASE("Linearization: directions and results are checked", "[core]") {
              HasId("wrong_directions", {"[core::Linearization]", "130", "2"}));
   CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->row_product(Eigen::MatrixXd::Zero(3, 2)); }),
              HasId("wrong_directions", {"[core::Linearization]", "130", "2"}));
-  CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->local_jacobian_through(*at_x); }),
+  CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->local_rows(*at_x); }),
              HasId("wrong_inner_map", {"[core::Linearization]", "2", "130"}));
   CHECK_THAT(error_of<SolverError>([&] {
                (void)GivenRows({{0}, Eigen::MatrixXd::Constant(1, 2, HUGE_VAL)}).local_jacobian();

@@ -92,15 +92,16 @@ class SharedRows final : public DifferentiableMap {
     Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
       return a_.transpose() * directions;
     }
-    JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const override {
+    JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
+      if (left == nullptr) return Linearization::do_local_rows(nullptr, inner);
       JacobianRows block;
-      for (Eigen::Index row = 0; row < left.rows(); ++row) {
+      for (Eigen::Index row = 0; row < left->rows(); ++row) {
         bool is_mine = true;
-        for (SparseRows::InnerIterator entry(left, row); entry; ++entry)
+        for (SparseRows::InnerIterator entry(*left, row); entry; ++entry)
           is_mine = is_mine && (entry.col() == 2 || entry.col() == 0);
         if (is_mine) block.rows.push_back(row);
       }
-      block.values = (left.toDense() * a_)(block.rows, Eigen::all);
+      block.values = (left->toDense() * a_)(block.rows, Eigen::all);
       if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
       return block;
     }

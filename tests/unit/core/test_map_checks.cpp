@@ -53,8 +53,9 @@ class BrokenLinear final : public DifferentiableMap {
     Eigen::MatrixXd do_row_product(Eigen::MatrixXd w) const override {
       return (broken_ == Break::row_product ? 1.001 : 1.0) * (w * a());
     }
-    JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
-      return {{1}, inner.row_product((broken_ == Break::through ? 1.001 : 1.0) * a().row(1))};
+    JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
+      if (left != nullptr) return Linearization::do_local_rows(left, inner);
+      return {{1}, inner->row_product((broken_ == Break::through ? 1.001 : 1.0) * a().row(1))};
     }
     Break broken_;
   };

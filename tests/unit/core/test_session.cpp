@@ -87,7 +87,7 @@ TEST_CASE("Session: each kind of exception has its text and exit code", "[core]"
 
   const Outcome memory = outcome_of([]() -> int { throw std::bad_alloc(); });
   CHECK(memory.code == 1);
-  CHECK(memory.text.find("error: [memory] the program asked for more memory than there is") == 0);
+  CHECK(memory.text.find("error: [memory] the program needs more memory than there is") == 0);
 
   const Outcome standard = outcome_of([]() -> int { throw std::out_of_range("index 7"); });
   CHECK(standard.code == 1);

@@ -38,9 +38,18 @@ inline std::shared_ptr<const inversion::objective::Regularization> line_roughnes
 }
 
 inline inversion::objective::DataMisfit plain_misfit(const Eigen::VectorXd& observed, double sigma) {
-  const auto n = static_cast<std::size_t>(observed.size());
-  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1),
-          std::vector<std::uint8_t>(n, 0)};
+  return inversion::objective::DataMisfit(
+      core::DataSet({.observed = observed, .sigma = Eigen::VectorXd::Constant(observed.size(), sigma)}));
+}
+
+/// `reason`: 1 where a datum is masked.
+inline inversion::objective::DataMisfit masked_misfit(const Eigen::VectorXd& observed, double sigma,
+                                                      const std::vector<int>& reason) {
+  return inversion::objective::DataMisfit(
+      core::DataSet({.observed = observed,
+                     .sigma = Eigen::VectorXd::Constant(observed.size(), sigma),
+                     .reason = reason,
+                     .reasons = {"used", "masked"}}));
 }
 
 /// A linearization with another value.

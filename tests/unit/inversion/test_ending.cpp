@@ -25,11 +25,13 @@ TEST_CASE("ending: a target reached may be missed by 1 % at the final accuracy, 
   for (const double rms : {0.5, 2.0, 2.0199}) {
     const auto done = ending(StopReason::target_reached, rms);
     CHECK(done.code == ExitCode::ok);
+    CHECK(done.place.id == "target_reached");
     CHECK_THAT(done.text, Contains(fmt::format("rms {:.4f}", rms)) && Contains("target 2") &&
                               Contains("7 iterations") && Contains("why"));
   }
   const auto missed = ending(StopReason::target_reached, 2.0201);
   CHECK(missed.code == ExitCode::not_converged);
+  CHECK(missed.place.id == "final_above_target");
   CHECK_THAT(missed.text, Contains("target 2") && Contains("rms 2.0201"));
 }
 
@@ -40,9 +42,15 @@ TEST_CASE(
   for (const auto reason : {StopReason::stagnated, StopReason::max_iterations}) {
     const auto ended = ending(reason, 1.9);
     CHECK(ended.code == ExitCode::not_converged);
+    CHECK(ended.place.id == "above_target");
     CHECK_THAT(ended.text, Contains("rms 1.9000") && Contains("target 2") && Contains("why"));
+    CHECK(ended.reason == reason);
+    CHECK(ended.message == "why");
+    CHECK(ended.rms == 1.9);
+    CHECK(ended.target_rms == 2.0);
   }
   CHECK(ending(StopReason::failed, 1.0).code == ExitCode::solver);
+  CHECK(ending(StopReason::failed, 1.0).place.id == "failed");
   CHECK_THAT(ending(StopReason::failed, 1.0).text, Contains("why"));
 }
 

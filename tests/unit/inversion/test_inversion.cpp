@@ -2,7 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/store.hpp"
-#include "inversion/cost.hpp"
+#include "inversion/run_estimate.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 
@@ -50,14 +50,33 @@ TEST_CASE("inversion: layers are fitted, all data predicted, and the ending says
   const Problem problem = layers();
   const inversion::Outcome out = Inversion(MPI_COMM_SELF, problem).minimize();
   CHECK(out.ending.code == core::ExitCode::ok);
-  CHECK(out.rms <= 1.01);
+  CHECK(out.ending.rms <= 1.01);
   CHECK(out.predicted.size() == n_layers);
   CHECK(std::abs(out.predicted[2] - problem.data.observed()[2]) < 0.2);  // not used, but predicted
-  CHECK((out.model - truth()).norm() < 0.5 * (problem.start - truth()).norm());
+  CHECK((out.model.values - truth()).norm() < 0.5 * (problem.start - truth()).norm());
   CHECK(out.start == problem.start);
   CHECK(out.history.front().stage == "cells");
-  CHECK_FALSE(out.prior);
-  CHECK_FALSE(out.uncertainty);
+  CHECK_FALSE(out.findings.prior);
+  CHECK_FALSE(out.findings.uncertainty);
+}
+
+TEST_CASE("inversion: data that the maps of the results do not return have no prediction", "[inversion]") {
+  Problem problem = layers();
+  const core::MapPtr all = depth_means();
+  problem.forward.results.design = [all](const Eigen::VectorXd&) {
+    return core::compose(core::select(n_layers, {0, 1, 3, 4, 5}), all);
+  };
+  problem.forward.result_rows = {0, 1, 3, 4, 5};
+  const inversion::Outcome out = Inversion(MPI_COMM_SELF, problem).minimize();
+  CHECK(out.ending.rms <= 1.01);
+  REQUIRE(out.predicted.size() == n_layers);
+  CHECK(std::isnan(out.predicted[2]));
+  CHECK(std::abs(out.predicted[3] - problem.data.observed()[3]) < 0.2);
+  problem.forward.result_rows = {0, 1, 2, 3, 4};
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { problem.check(); }),
+             tests::HasId("no_prediction", {"row 5"}));
+  problem.forward.result_rows = {n_layers};
+  CHECK_THAT(tests::error_of<core::ShapeError>([&] { problem.check(); }), tests::HasId("row_outside"));
 }
 
 TEST_CASE("inversion: a rule of stopping that is given leaves the others of its method", "[inversion]") {
@@ -75,7 +94,7 @@ TEST_CASE("inversion: a rule of stopping that is given leaves the others of its 
 
 TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits", "[inversion]") {
   const inversion::GaussNewtonOptions options{.stop = {.max_iterations = 4, .target_rms = 0.1},
-                                              .sufficient_drop = 1.0};
+                                              .lambda = inversion::Occam{.sufficient_drop = 1.0}};
   const inversion::Outcome whole = Inversion(MPI_COMM_SELF, layers(), options).minimize();
   REQUIRE(whole.history.size() > 2);
   const core::StorePtr store = core::memory_store();
@@ -97,7 +116,7 @@ TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits"
   Inversion again(MPI_COMM_SELF, renamed, options);
   again.keep(store);
   const inversion::Outcome resumed = again.minimize();
-  CHECK(resumed.model == whole.model);
+  CHECK(resumed.model.values == whole.model.values);
   CHECK(resumed.history.size() == whole.history.size());
 
   Problem other = renamed;
@@ -136,14 +155,14 @@ TEST_CASE("inversion: the posterior and the samples of a model are found on requ
   const core::StorePtr samples = core::memory_store();
   run.assess({.posterior = true, .ensemble = inversion::EnsembleOptions{.n_samples = 3}}, samples);
   const inversion::Outcome out = run.minimize();
-  REQUIRE(out.uncertainty);
-  REQUIRE(out.uncertainty->posterior);
-  CHECK(out.uncertainty->posterior->n_data == 5.0);
-  CHECK((out.uncertainty->posterior->deviation_decades.array() <=
-         out.uncertainty->posterior->prior_deviation_decades.array() + 1e-12)
+  REQUIRE(out.findings.uncertainty);
+  REQUIRE(out.findings.uncertainty->posterior);
+  CHECK(out.findings.uncertainty->posterior->n_data == 5.0);
+  CHECK((out.findings.uncertainty->posterior->deviation_decades.array() <=
+         out.findings.uncertainty->posterior->prior_deviation_decades.array() + 1e-12)
             .all());
-  REQUIRE(out.uncertainty->ensemble);
-  CHECK(out.uncertainty->ensemble->n_samples == 3);
+  REQUIRE(out.findings.uncertainty->ensemble);
+  CHECK(out.findings.uncertainty->ensemble->n_samples == 3);
   CHECK(samples->exists());
 }
 

@@ -89,7 +89,7 @@ mt::Survey synthetic_survey(const SyntheticOptions& options) {
   for (int k = 0; k < options.n_frequencies; ++k) {
     frequencies.push_back(320.0 * std::pow(10.0, -5.4 * k / std::max(1, options.n_frequencies - 1)));
   }
-  using Q = mt::Quantity;
+  using Q = mt::Datum;
   const std::vector<Q> quantities =
       options.with_impedance
           ? std::vector<Q>{Q::zxy_re, Q::zxy_im, Q::zyx_re, Q::zyx_im, Q::tzy_re, Q::tzy_im}
@@ -101,8 +101,8 @@ struct Datum {
   double value, floor;
 };
 
-Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt::ErrorFloors& floors) {
-  using Q = mt::Quantity;
+Datum datum(mt::Datum quantity, mt::Complex z, double frequency_hz, const mt::ErrorFloors& floors) {
+  using Q = mt::Datum;
   const double sigma_z = floors.impedance_relative * std::abs(z);
   switch (quantity) {
     case Q::zxy_re:
@@ -130,12 +130,13 @@ Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt:
 
 mt::d1::LayeredEarth column_below(const inversion::Outcome& result, double y_m) {
   mt::d1::LayeredEarth earth;
-  const int iy = result.earth.grid.column_of(y_m);
-  for (int iz = 0; iz < result.earth.grid.n_z(); ++iz) {
-    earth.resistivity_ohm_m.push_back(std::pow(10.0, result.model[result.earth.grid.index(iz, iy)]));
-    if (iz + 1 < result.earth.grid.n_z()) {
-      earth.thickness_m.push_back(result.earth.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
-                                  result.earth.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
+  const int iy = result.model.earth.grid.column_of(y_m);
+  for (int iz = 0; iz < result.model.earth.grid.n_z(); ++iz) {
+    earth.resistivity_ohm_m.push_back(
+        std::pow(10.0, result.model.values[result.model.earth.grid.index(iz, iy)]));
+    if (iz + 1 < result.model.earth.grid.n_z()) {
+      earth.thickness_m.push_back(result.model.earth.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
+                                  result.model.earth.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
     }
   }
   return earth;
@@ -146,23 +147,24 @@ void add_model(inversion::Outcome& result, const SyntheticOptions& options) {
   for (int k = 0; k <= options.n_columns; ++k) {
     y_edges.push_back(profile_m * (-0.05 + 1.1 * k / options.n_columns));
   }
-  result.earth.grid = mesh::TensorGrid::section(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
+  result.model.earth.grid =
+      mesh::TensorGrid::section(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
   if (options.hill_m != 0.0) {
     std::vector<double> y, z;
     for (int k = 0; k <= 40; ++k) {
       y.push_back(profile_m * k / 40.0);
       z.push_back(-options.hill_m * std::exp(-std::pow((y.back() / profile_m - 0.5) / 0.15, 2)));
     }
-    result.earth.surface = mesh::SurfaceLine(y, z);
+    result.model.earth.surface = mesh::SurfaceLine(y, z);
   }
-  result.model.resize(result.earth.grid.n_cells());
-  for (int iz = 0; iz < result.earth.grid.n_z(); ++iz) {
-    for (int iy = 0; iy < result.earth.grid.n_y(); ++iy) {
-      result.model[result.earth.grid.index(iz, iy)] =
-          true_log10_resistivity(result.earth.grid.y_centre_m(iy), result.earth.grid.z_centre_m(iz));
+  result.model.values.resize(result.model.earth.grid.n_cells());
+  for (int iz = 0; iz < result.model.earth.grid.n_z(); ++iz) {
+    for (int iy = 0; iy < result.model.earth.grid.n_y(); ++iy) {
+      result.model.values[result.model.earth.grid.index(iz, iy)] = true_log10_resistivity(
+          result.model.earth.grid.y_centre_m(iy), result.model.earth.grid.z_centre_m(iz));
     }
   }
-  result.start = Eigen::VectorXd::Constant(result.earth.grid.n_cells(), 2.0);
+  result.start = Eigen::VectorXd::Constant(result.model.earth.grid.n_cells(), 2.0);
 }
 
 /// Returns the profile through the stations.
@@ -183,7 +185,7 @@ mt::Profile profile_of(const std::vector<mt::Station>& stations) {
 }
 
 void add_data(inversion::Outcome& result, const SyntheticOptions& options) {
-  mt::ObservedData data;
+  mt::Observations data;
   data.survey = synthetic_survey(options);
   const mt::ErrorFloors floors;
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
@@ -203,11 +205,11 @@ void add_data(inversion::Outcome& result, const SyntheticOptions& options) {
     result.predicted[k] = clean.value;
     data.sigma[k] = clean.floor;
     data.value[k] = clean.value + 1.2 * clean.floor * random.normal(static_cast<std::uint64_t>(k));
-    data.mask.push_back(k % 37 == 5   ? mt::MaskReason::out_of_quadrant
-                        : k % 53 == 7 ? mt::MaskReason::listed
-                                      : mt::MaskReason::kept);
+    data.reason.push_back(k % 37 == 5   ? mt::MaskReason::out_of_quadrant
+                          : k % 53 == 7 ? mt::MaskReason::listed
+                                        : mt::MaskReason::kept);
     if (k % 91 == 3) {
-      data.mask.back() = mt::MaskReason::missing;
+      data.reason.back() = mt::MaskReason::missing;
       data.value[k] = std::nan("");
       data.sigma[k] = std::nan("");
     } else if (k % 37 == 5) {
@@ -215,7 +217,7 @@ void add_data(inversion::Outcome& result, const SyntheticOptions& options) {
     }
     data.interpolated.push_back(key.station == 5 ? 1 : 0);
   }
-  result.data = mt::data_set(data);
+  result.data = data.data_set();
   const mt::Profile profile = profile_of(data.survey.stations);
   result.sites = inversion::mt::site_table(data.survey.stations, profile);
   result.frame = inversion::mt::frame_of(profile, 1432.5);
@@ -260,9 +262,9 @@ void add_run(inversion::Outcome& result) {
     rms = 1.2 + (rms - 1.2) * 0.45;
     lambda *= k < 6 ? 0.35 : 1.4;
   }
-  result.rms = 1.2;
-  result.reason = inversion::optimize::StopReason::stagnated;
-  result.message = "the rms fell by less than 1 % in 2 iterations";
+  result.ending.rms = 1.2;
+  result.ending.reason = inversion::optimize::StopReason::stagnated;
+  result.ending.message = "the rms fell by less than 1 % in 2 iterations";
   result.tables.push_back(inversion::mt::mesh_table(synthetic_meshes()));
   result.tables.push_back(
       inversion::mt::certificate_table({{{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true},
@@ -283,10 +285,10 @@ inversion::Outcome synthetic_result(const SyntheticOptions& options) {
 
 inversion::Outcome layers_of_density() {
   inversion::Outcome result{.about = {.title = "Layers"},
-                            .earth = {mesh::TensorGrid::layers(10.0, 1.5, 5)},
-                            .property = {"density", "kg/m3", mesh::Scale::linear},
-                            .start = Eigen::VectorXd::Constant(5, 2500.0),
-                            .model = Eigen::VectorXd::LinSpaced(5, 2400.0, 2900.0)};
+                            .model = {{mesh::TensorGrid::layers(10.0, 1.5, 5)},
+                                      {"density", "kg/m3", mesh::Scale::linear},
+                                      Eigen::VectorXd::LinSpaced(5, 2400.0, 2900.0)},
+                            .start = Eigen::VectorXd::Constant(5, 2500.0)};
   result.predicted = Eigen::VectorXd::LinSpaced(7, 0.0, 6.0);
   Eigen::VectorXd observed = result.predicted.array() + 0.5;
   std::vector<int> reason(7);
@@ -296,7 +298,7 @@ inversion::Outcome layers_of_density() {
                                .sigma = Eigen::VectorXd::Constant(7, 0.25),
                                .reason = reason,
                                .reasons = {"used", "missing"}});
-  result.rms = 2.0;
+  result.ending.rms = 2.0;
   return result;
 }
 

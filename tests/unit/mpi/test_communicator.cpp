@@ -16,7 +16,6 @@
 using namespace lodestone::core;
 using lodestone::tests::error_of;
 using lodestone::tests::HasId;
-using lodestone::tests::message_of;
 
 namespace {
 
@@ -135,12 +134,15 @@ TEST_CASE("any_rank: one rank is enough", "[mpi]") {
   CHECK_FALSE(any_rank(world, false));
 }
 
-TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") {
-  CHECK_NOTHROW(throw_together(world, ""));
+TEST_CASE("throw_together: the first failure is thrown on every rank, with its component and id", "[mpi]") {
+  CHECK_NOTHROW(throw_together(world, {}));
   const int last = size_of(world) - 1;
-  const std::string here = rank_of(world) == last ? "[mt::Simulation] singular at 0.1 Hz" : "";
-  CHECK(message_of<SolverError>([&] { throw_together(world, here); }) ==
-        "[mt::Simulation] singular at 0.1 Hz");
+  const Worded here = rank_of(world) == last
+                          ? worded(SolverError("mt::Simulation#singular", "singular at {} Hz", 0.1))
+                          : Worded{};
+  const Error error = error_of<SolverError>([&] { throw_together(world, here); });
+  CHECK(error.what() == std::string("[mt::Simulation] singular at 0.1 Hz"));
+  CHECK(error.place() == "mt::Simulation#singular");
 }
 
 namespace {

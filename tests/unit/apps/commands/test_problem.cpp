@@ -12,8 +12,8 @@
 
 using namespace lodestone;
 using namespace lodestone::mt_invert;
+using physics::mt::Datum;
 using physics::mt::MaskReason;
-using physics::mt::Quantity;
 
 namespace {
 
@@ -86,6 +86,33 @@ TEST_CASE("observations: a floor makes data of profile files usable that have no
   CHECK(with.sigma[1] == Approx(0.5));
 }
 
+TEST_CASE("observations: a floor of one station, mode or band leaves the other data without", "[apps]") {
+  const std::string rows = te + "1.0 a 0 0 0 100 0 TE 3.0 4.0 2e15\n1.0 b 0 0 0 200 0 TE 3.0 4.0 0.1\n",
+                    lines =
+                        "kind = \"impedance\"\nmodes = [\"te\"]\n"
+                        "[[data.floor]]\nkind = \"impedance\"\nfloor = 0.1\n";
+  const auto of_a = observe(rows, lines + "station = \"a\"\nmode = \"te\"\nperiod_max_s = 1.0\n");
+  CHECK(of_a.n_used() == 4);
+  CHECK(of_a.sigma.maxCoeff() == Approx(0.5));
+  CHECK(of_a.sigma.minCoeff() < 0.4);
+  CHECK(observe(rows, lines + "station = \"b\"\n").n_used() == 2);
+  CHECK(observe(rows, lines + "mode = \"tm\"\n").n_used() == 2);
+  CHECK(observe(rows, lines + "period_min_s = 1.5\n").n_used() == 2);
+}
+
+TEST_CASE("observations: the strike is that of the configuration, else across the profile", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
+  const auto azimuth_deg = [&](const std::string& line) {
+    const auto config = config::read_config(tests::write_text(
+        folder, "c.toml", "[data]\nedi_folder = \".\"\n" + line + "[profile]\nazimuth_deg = 10\n"));
+    return commands::observe(config.data, config.profile).azimuth_deg;
+  };
+  CHECK(azimuth_deg("") == Approx(-80.0));
+  CHECK(azimuth_deg("strike_deg = 20\n") == Approx(20.0));
+}
+
 TEST_CASE("observations: sites at one place of a profile file are merged", "[apps]") {
   const std::string rows =
       "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n10.0 a_long 0 0 0 100 0 TE 2.0 2.0 0.1\n1.0 b 0 0 0 200 0 TE 3.0 "
@@ -137,7 +164,7 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
           "[apps]") {
   config::DataConfig coprod;
   coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
-  coprod.selection.data = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
+  coprod.selection.data = {physics::mt::Datum::zxy_re, physics::mt::Datum::zxy_im};
   coprod.selection.frequencies = physics::mt::FrequencyChoice::all;
   coprod.selection.floors = physics::mt::floor_rules({0.1, 0.0, 0.0, 0.0});
   const auto impedances = commands::observe(coprod, config::ProfileConfig());
@@ -146,7 +173,7 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
   CHECK(impedances.sigma[lowest] == Approx(6.692749e-05));  // above the floor
   config::DataConfig marine;
   marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
-  marine.selection.data = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
+  marine.selection.data = {physics::mt::Datum::log10_rho_xy, physics::mt::Datum::phase_yx};
   const physics::mt::Observations line = commands::observe(marine, config::ProfileConfig());
   CHECK(line.n_used() == 800);
   CHECK_THAT(

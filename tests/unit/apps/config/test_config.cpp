@@ -10,7 +10,7 @@
 
 using namespace lodestone;
 using namespace lodestone::mt_invert;
-using physics::mt::Quantity;
+using physics::mt::Datum;
 using tests::HasId;
 
 namespace {
@@ -35,7 +35,7 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
   CHECK(std::filesystem::path(config.data.edi_folder).filename() == "edi");
   CHECK(std::filesystem::path(config.data.edi_folder).is_absolute());
   CHECK(config.data.selection.data ==
-        std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+        std::vector{Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx});
   CHECK(config.data.floors.log10_rho == 0.0434);
   CHECK(config.start.resistivity_ohm_m == 100.0);
   CHECK(config.inversion.max_iterations() == 15);
@@ -85,9 +85,9 @@ TEST_CASE("configuration: the algorithm decides which keys of [inversion] there 
   CHECK(descent.huber_threshold == 1.5);
   CHECK(read(descent.toml).toml == descent.toml);
   const config::Config cooling =
-      read(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nspace = \"model\"\n");
+      read(minimal + "[inversion]\nlambda_strategy = \"cooling\"\ncooling_rate = 3\nspace = \"model\"\n");
   const auto& options = std::get<inversion::optimize::GaussNewtonOptions>(cooling.inversion.method);
-  CHECK(options.lambda_strategy == inversion::optimize::LambdaStrategy::cooling);
+  CHECK(std::get<inversion::optimize::Cooling>(options.lambda).rate == 3);
   CHECK(options.space == inversion::optimize::SystemSpace::model);
   CHECK(cooling.inversion.needs_jacobian());
   CHECK_THAT(refusal(minimal + "[inversion]\nalgorithm = \"nlcg\"\nspace = \"data\"\n"),
@@ -179,6 +179,54 @@ TEST_CASE("configuration: a sea has a level and a resistivity, and none without 
   CHECK(read(config.toml).sea.value().resistivity_ohm_m == 0.25);
 }
 
+TEST_CASE("configuration: strike and declination are those of the selection, unset ones leave its defaults",
+          "[apps]") {
+  const physics::mt::Selection usual = read(minimal).data.selection;
+  CHECK_FALSE(usual.strike_deg.has_value());
+  CHECK(usual.declination_deg == 0.0);
+  const config::Config config = read(minimal + "strike_deg = 30\ndeclination_deg = -12.5\n");
+  CHECK(config.data.selection.strike_deg == 30.0);
+  CHECK(config.data.selection.declination_deg == -12.5);
+  CHECK(read(config.toml).toml == config.toml);
+  CHECK_THAT(refusal(minimal + "strike_deg = 361\n"), HasId("out_of_range", {"strike_deg", "361"}));
+  CHECK_THAT(refusal("[data]\nmt2d_file = \"d\"\nstrike_deg = 1\n"),
+             HasId("not_chosen", {"data.strike_deg", "EDI"}));
+}
+
+TEST_CASE("configuration: floors and masks of single stations, modes and periods follow the general ones",
+          "[apps]") {
+  using physics::mt::FloorKind;
+  using physics::mt::Mode;
+  const std::size_t n_general = read(minimal).data.selection.floors.size();
+  const std::string floor = minimal + "[[data.floor]]\nkind = \"phase\"\n",
+                    log10_rho = minimal + "[[data.floor]]\nkind = \"log10_rho\"\n";
+  const config::Config config =
+      read(floor +
+           "floor = 20\nstation = \"a\"\nmode = \"tm\"\nperiod_min_s = 2\nperiod_max_s = 100\n"
+           "[[data.floor]]\nkind = \"impedance\"\nfloor = 0.1\n[[data.mask]]\nmode = \"te\"\n");
+  const auto& floors = config.data.selection.floors;
+  REQUIRE(floors.size() == n_general + 2);
+  const physics::mt::FloorRule& first = floors[n_general];
+  CHECK(first.kind == FloorKind::phase);
+  CHECK(first.floor == 20.0);
+  CHECK(first.where.station == "a");
+  CHECK(first.where.mode == Mode::tm);
+  CHECK(first.where.min_frequency_hz == Approx(0.01).epsilon(1e-3));
+  CHECK(first.where.min_frequency_hz < 0.01);
+  CHECK(first.where.max_frequency_hz == Approx(0.5).epsilon(1e-3));
+  CHECK(first.where.max_frequency_hz > 0.5);
+  CHECK(floors.back().floor == 0.1);
+  CHECK(physics::mt::general_floors(floors).impedance_relative == 0.1);
+  CHECK(config.data.selection.masks.at(0).mode == Mode::te);
+  CHECK(read(config.toml).toml == config.toml);
+  CHECK_THAT(refusal(floor), HasId("missing_key", {"data.floor[0].floor"}));
+  CHECK_THAT(refusal(log10_rho + "floor = 20\n"), HasId("out_of_range", {"c.toml:5", "0 to 10", "20"}));
+  CHECK_THAT(refusal(log10_rho + "floor = 1\nperiod_min_s = 2\nperiod_max_s = 1\n"),
+             HasId("empty_interval", {"period_min_s", "period_max_s = 1"}));
+  CHECK_THAT(refusal(minimal + "[[data.floor]]\nkind = \"rho\"\nfloor = 1\n"),
+             HasId("unknown_word", {"kind", "log10_rho", "rho"}));
+}
+
 TEST_CASE("configuration: floors of ModEM files default to zero, bounds become decades", "[apps]") {
   const config::Config config = read(
       "[data]\nmodem_file = \"d.dat\"\nkind = \"impedance\"\nmodes = [\"tm\"]\ntipper = "
@@ -186,9 +234,9 @@ TEST_CASE("configuration: floors of ModEM files default to zero, bounds become d
       "0.1\nresistivity_max_ohm_m = 1000\n");
   CHECK(config.data.floors.impedance_relative == 0.0);
   CHECK(config.data.selection.data ==
-        std::vector{Quantity::zyx_re, Quantity::zyx_im, Quantity::tzy_re, Quantity::tzy_im});
-  CHECK(config.bounds->lower_log10 == Approx(-1.0));
-  CHECK(config.bounds->upper_log10 == Approx(3.0));
+        std::vector{Datum::zyx_re, Datum::zyx_im, Datum::tzy_re, Datum::tzy_im});
+  CHECK(config.bounds->lower == Approx(-1.0));
+  CHECK(config.bounds->upper == Approx(3.0));
 }
 
 TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo of them reads back",
@@ -206,8 +254,8 @@ TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo 
   CHECK(config.regularization.roughness.tears[0].weight == 0.25);
   REQUIRE(config.regularization.fixed.size() == 2);
   CHECK(config.regularization.fixed[0].resistivity_ohm_m == 0.3);
-  CHECK(config.regularization.fixed[1].polygon.contains({0.0, 1e6, 101.0}));
-  CHECK_FALSE(config.regularization.fixed[1].polygon.contains({0.0, 0.0, 99.0}));
+  CHECK(contains(config.regularization.fixed[1].shape, physics::mesh::Point{0.0, 1e6, 101.0}));
+  CHECK_FALSE(contains(config.regularization.fixed[1].shape, physics::mesh::Point{0.0, 0.0, 99.0}));
   CHECK(read(config.toml).toml == config.toml);
   CHECK(read(minimal).regularization.norm.norm == inversion::prior::RoughnessNorm::l2);
 }
@@ -251,7 +299,7 @@ TEST_CASE("configuration: every key of the demo is known", "[apps]") {
     CHECK(config.data.station_order.size() == 36);
     CHECK(config.data.selection.frequencies_hz.size() == 20);
     CHECK(config.data.selection.masks.size() == 14);
-    CHECK(config.profile.options.azimuth_deg == 329.5);
+    CHECK(config.profile.line.azimuth_deg == 329.5);
   }
 }
 
@@ -261,7 +309,7 @@ TEST_CASE(
     "[apps]") {
   const std::string text = minimal + "[[learned_prior.region]]\nnetwork = \"a.h5\"\ny_m = [0, 1]\n";
   const auto config = read(text, {"learned_prior.region[0].codes=9"});
-  CHECK(config.learned_prior->regions.at(0).n_codes == 9);
+  CHECK(config.learned_prior->regions.at(0).options.n_codes == 9);
   const auto other = read(text, {"learned_prior.region=[{network = \"b.h5\", y_m = [2, 3]}]"});
   REQUIRE(other.learned_prior->regions.size() == 1);
   CHECK(other.learned_prior->regions[0].network_as_written == "b.h5");

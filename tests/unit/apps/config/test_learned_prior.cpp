@@ -288,8 +288,8 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
       << one;
   const auto prior = config::read_config(folder / "c.toml").learned_prior;
   REQUIRE(prior);
-  CHECK(prior->polish == config::Polish::when_needed);
-  CHECK(prior->weights.between_norm.norm == inversion::prior::RoughnessNorm::l1);
-  CHECK(prior->weights.between_norm.epsilon == 0.1);
+  CHECK(prior->options.polish == inversion::prior::Polish::when_needed);
+  CHECK(prior->options.weights.between_norm.norm == inversion::prior::RoughnessNorm::l1);
+  CHECK(prior->options.weights.between_norm.epsilon == 0.1);
   CHECK(prior->regions[0].network == folder / "vae.h5");
 }

@@ -88,7 +88,7 @@ TEST_CASE("external: a value is one call of the map, which runs when recorded, i
 }
 
 TEST_CASE(
-    "external: value and gradient cost one linearisation and one adjoint right-hand side, after which "
+    "external: value and gradient cost one linearization and one adjoint right-hand side, after which "
     "nothing is held",
     "[engine]") {
   Calls calls;
@@ -143,7 +143,7 @@ TEST_CASE("external: several points are one after the other, each with its direc
         concatenate(Tensors{at(row({1, 2, 3})), at(row({2, 1, 0}))}, 0).to_vector<double>());
 }
 
-TEST_CASE("external: Gauss-Newton is jvp then vjp of one linearisation", "[engine]") {
+TEST_CASE("external: Gauss-Newton is jvp then vjp of one linearization", "[engine]") {
   Calls calls;
   const core::MapPtr map = std::make_shared<Counting>(calls);
   const Linearized at =

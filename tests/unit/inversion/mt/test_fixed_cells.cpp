@@ -17,6 +17,7 @@ namespace {
 
 /// 3 columns × 2 rows.
 const TensorGrid grid = TensorGrid::section({0, 100, 200, 300}, {0, 100, 300});
+const physics::mesh::Cells cells = physics::mesh::cells(grid);
 
 /// 100 ohm m, reference 10 ohm m.
 StartModels small_models() { return {Eigen::VectorXd::Constant(6, 2.0), Eigen::VectorXd::Constant(6, 1.0)}; }
@@ -41,13 +42,37 @@ TEST_CASE(
     "unknowns",
     "[inversion]") {
   StartModels models = small_models();
-  CHECK(hold_regions({}, grid, models).size() == 6);
-  CHECK(hold_regions({upper_left()}, grid, models) == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
+  CHECK(hold_regions({}, cells, models).size() == 6);
+  CHECK(hold_regions({upper_left()}, cells, models) == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
   CHECK(models.start[0] == 1.0);
-  CHECK(hold_regions({upper_left(1000.0)}, grid, models).size() == 5);
+  CHECK(hold_regions({upper_left(1000.0)}, cells, models).size() == 5);
   CHECK(models.start[0] == Approx(3.0));
   CHECK(models.reference[0] == Approx(3.0));
   CHECK(models.start[1] == 2.0);
+}
+
+TEST_CASE("fixed regions: in a volume a box and prisms in section and in plan hold cells at every x",
+          "[inversion]") {
+  using physics::mesh::Plane;
+  using physics::mesh::Polygon;
+  const auto volume = physics::mesh::cells(
+      TensorGrid(physics::mesh::Edges{{0, 100, 200}, {0, 100, 200, 300}, {0, 100, 300}}));
+  const auto n_free = [&](const physics::mesh::Shape& shape) {
+    StartModels models{Eigen::VectorXd::Constant(12, 2.0), Eigen::VectorXd::Constant(12, 1.0)};
+    const auto free_cells = hold_regions({{shape, 1000.0, "c.toml:7"}}, volume, models);
+    CHECK((models.start.array() > 2.5).count() == 12 - std::ssize(free_cells));
+    return free_cells.size();
+  };
+  CHECK(n_free(Polygon(physics::mesh::points({{0, 0}, {100, 0}, {100, 100}, {0, 100}}))) == 10);
+  CHECK(n_free(Polygon(physics::mesh::points({{100, 0}, {200, 0}, {200, 200}, {100, 200}}, Plane::plan),
+                       Plane::plan)) == 8);
+  CHECK(n_free(physics::mesh::Box{.x_m = {100, 200}, .z_m = {100, 300}}) == 9);
+  StartModels models{Eigen::VectorXd::Zero(12), Eigen::VectorXd::Zero(12)};
+  const auto error = tests::error_of<core::ConfigError>([&] {
+    static_cast<void>(
+        hold_regions({{physics::mesh::Box{.x_m = {900, 950}}, {}, "c.toml:7"}}, volume, models));
+  });
+  CHECK_THAT(error, tests::HasId("no_cell_inside", {"x 0 … 200 m", "y 0 … 300 m"}));
 }
 
 TEST_CASE(
@@ -57,7 +82,7 @@ TEST_CASE(
   StartModels models = small_models();
   const auto refusal = [&](const std::vector<Flat>& corners) {
     return tests::error_of<core::ConfigError>([&] {
-      static_cast<void>(hold_regions({{polygon_of(corners), {}, "c.toml:7"}}, grid, models));
+      static_cast<void>(hold_regions({{polygon_of(corners), {}, "c.toml:7"}}, cells, models));
     });
   };
   CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), tests::HasId("no_cell_inside", {"c.toml:7"}));
@@ -87,4 +112,16 @@ TEST_CASE(
       TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
   CHECK(warned(shorter, {on_datum, physics::mesh::SurfaceLine({0, 100}, {0, -80})}).empty());
   CHECK_FALSE(warned(shorter, {on_datum}).empty());
+}
+
+TEST_CASE("tears: of a curtain in a volume the warning names the part outside in plan", "[inversion]") {
+  const physics::mesh::Earth volume{
+      TensorGrid(physics::mesh::Edges{{0, 100, 200}, {0, 100, 200, 300}, {0, 100, 300}})};
+  using physics::mesh::Plane;
+  const physics::mesh::Tear curtain{.points = physics::mesh::points({{-50, 110}, {200, 110}}, Plane::plan),
+                                    .plane = Plane::plan};
+  tests::Capture err(STDERR_FILENO);
+  check_tears({{curtain, "c.toml:9"}}, volume);
+  CHECK_THAT(err.text(), Catch::Contains("50 m from x = -50 m, y = 110 m to x = 0 m, y = 110 m") &&
+                             Catch::Contains("the grid spans x 0 … 200 m and y 0 … 300 m and depths"));
 }

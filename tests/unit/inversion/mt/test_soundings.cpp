@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
 #include "inversion/mt/soundings.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 using namespace lodestone;
 using physics::mesh::TensorGrid;
@@ -24,4 +26,10 @@ TEST_CASE(
       TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
   CHECK(inversion::mt::stitched(models, stations, datum, physics::mesh::SurfaceLine(-150.0))[0] ==
         Approx(2.0));
+  const TensorGrid volume(physics::mesh::Edges{{0, 10, 20}, {0, 100, 200, 300}, {0, 100, 300}});
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] {
+        static_cast<void>(inversion::mt::stitched(models, stations, volume, physics::mesh::SurfaceLine()));
+      }),
+      tests::HasId("not_a_section", {"3 axes"}));
 }

@@ -6,33 +6,7 @@
 
 using namespace lodestone;
 using inversion::mt::difference_of_surfaces;
-using inversion::mt::sampled_log10;
 using physics::mesh::TensorGrid;
-
-namespace {
-
-/// 0.5 ohm m within 500 m of the origin and 250 to 2250 m deep, 100 ohm m around.
-physics::mesh::Model block_in_half_space() {
-  const TensorGrid grid = TensorGrid::section({-5000, -500, 500, 5000}, {0, 250, 2250, 8000});
-  Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(grid.n_cells(), 100.0);
-  resistivity[grid.index(1, 1)] = 0.5;
-  return physics::mesh::resistivity_model({grid}, std::move(resistivity));
-}
-
-}  // namespace
-
-TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres",
-          "[inversion]") {
-  const auto block = block_in_half_space();
-  CHECK((Eigen::pow(10.0, sampled_log10(block, block.earth.grid).array()).matrix() - block.values).norm() <
-        1e-9);
-  const physics::mesh::TensorGrid other =
-      physics::mesh::TensorGrid::section({-100, 100, 800}, {0, 100, 600, 4000});
-  const Eigen::VectorXd values = sampled_log10(block, other);
-  CHECK(values[other.index(1, 0)] == Approx(std::log10(0.5)));
-  CHECK(values[other.index(0, 0)] == Approx(2.0));
-  CHECK(values[other.index(1, 1)] == Approx(std::log10(0.5)));  // centre at 450 m, in the block
-}
 
 TEST_CASE("models of another surface or sea: what differs, where, and what becomes of the cells",
           "[inversion]") {
@@ -59,4 +33,21 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
              Catch::StartsWith("it has a sea of 0.3 ohm m up to z = 0 m, this run no sea"));
   CHECK_THAT(difference({draped, hill, sea}, {draped, hill, brackish}), Catch::Contains("0.31 ohm m"));
   CHECK(difference({draped, hill, sea}, {draped, hill, sea}).empty());
+}
+
+TEST_CASE("models of another surface: in a volume the place has an x, under layers the one height counts",
+          "[inversion]") {
+  namespace mesh = physics::mesh;
+  const TensorGrid volume(mesh::Edges{{0, 1000, 2000}, {0, 1000}, {0, 500}});
+  Eigen::MatrixXd z = Eigen::MatrixXd::Zero(3, 2);
+  z(1, 0) = -200.0;
+  const mesh::Earth hill{volume, mesh::Surface({-500, 500, 2500}, {0, 1000}, z)}, flat{volume};
+  const auto model_on = [](const mesh::Earth& earth) {
+    return mesh::resistivity_model(earth, Eigen::VectorXd::Ones(earth.grid.n_cells()));
+  };
+  CHECK(difference_of_surfaces(model_on(hill), hill).empty());
+  CHECK_THAT(difference_of_surfaces(model_on(flat), hill),
+             Catch::Contains("up to 200 m apart, at x = 500 m, y = 0 m (z = 0 m there, -200 m here)"));
+  const mesh::Earth layers{TensorGrid::layers(10.0, 2.0, 3)};
+  CHECK(difference_of_surfaces(model_on(layers), layers).empty());
 }

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "inversion/mt/recipe.hpp"
 #include "inversion/mt/tables.hpp"
+#include "physics/mt/selection.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 
@@ -15,17 +16,17 @@ using tests::HasId;
 namespace {
 
 /// Two stations, two frequencies; one datum is masked, one interpolated.
-physics::mt::ObservedData small_data() {
+physics::mt::Observations small_data() {
   using physics::mt::MaskReason;
-  physics::mt::ObservedData data;
+  physics::mt::Observations data;
   data.survey = physics::mt::full_survey({{"a", 0.0}, {"b", 500.0}}, {10.0, 0.25},
-                                         {physics::mt::Quantity::phase_xy, physics::mt::Quantity::tzy_re});
+                                         {physics::mt::Datum::phase_xy, physics::mt::Datum::tzy_re});
   data.survey.stations[1].definition = physics::mt::Definition::slope_parallel;
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
   data.value = Eigen::VectorXd::LinSpaced(n, 0.1, 0.8);
   data.sigma = Eigen::VectorXd::Constant(n, 0.05);
-  data.mask.assign(data.survey.keys.size(), MaskReason::kept);
-  data.mask[3] = MaskReason::listed;
+  data.reason.assign(data.survey.keys.size(), MaskReason::kept);
+  data.reason[3] = MaskReason::listed;
   data.interpolated.assign(data.survey.keys.size(), 0);
   data.interpolated[5] = 1;
   return data;
@@ -35,11 +36,11 @@ physics::mt::ObservedData small_data() {
 
 TEST_CASE("tables: data come back from the rows of an outcome by station and frequency", "[inversion]") {
   const auto written = small_data();
-  const auto read = mt::observed_data(data_set(written), mt::site_table(written.survey.stations, {}));
+  const auto read = mt::observations(written.data_set(), mt::site_table(written.survey.stations, {}));
   REQUIRE(read);
   CHECK(read->value == written.value);
   CHECK(read->sigma == written.sigma);
-  CHECK(read->mask == written.mask);
+  CHECK(read->reason == written.reason);
   CHECK(read->interpolated == written.interpolated);
   CHECK(read->survey.stations[1].definition == physics::mt::Definition::slope_parallel);
   CHECK(read->survey.stations[1].y_m == 500.0);
@@ -56,7 +57,7 @@ TEST_CASE("tables: data of another physics are no magnetotelluric ones", "[inver
   readings.add_numbers("half_ab_m", "m", {1.5, 10.0});
   readings.add_numbers("log10_rho_a", "", {2.0, 2.1});
   readings.add_numbers("sigma", "", {0.02, 0.02});
-  CHECK_FALSE(mt::observed_data(core::DataSet(readings, "log10_rho_a", "sigma"), {}));
+  CHECK_FALSE(mt::observations(core::DataSet(readings, "log10_rho_a", "sigma"), {}));
 }
 
 TEST_CASE("tables: a static shift of 0.3 decades doubles apparent resistivities", "[inversion]") {
@@ -69,9 +70,23 @@ TEST_CASE("tables: a static shift of 0.3 decades doubles apparent resistivities"
   CHECK(table.table.numbers("rho_a_factor")[0] == Approx(2.0));
 }
 
-TEST_CASE("recipe: dimensions without a simulation for inversions are refused", "[inversion]") {
-  for (const int dimension : {1, 3})
-    CHECK_THAT(error_of<core::InvalidArgument>(
-                   [&] { static_cast<void>(mt::problem(MPI_COMM_SELF, {}, {.dimension = dimension})); }),
-               HasId("no_simulation", {std::to_string(dimension)}));
+TEST_CASE("recipe: data that a section does not predict are masked", "[inversion]") {
+  using physics::mt::datum;
+  std::vector<physics::mt::StationData> stations(2);
+  for (std::size_t s = 0; s < 2; ++s) {
+    stations[s].site.name = s == 0 ? "a" : "b";
+    auto& row = stations[s].row_at(10.0);
+    row.values.numbers.fill({1e-2, 1e-2});
+    row.errors.numbers.fill(1e-4);
+  }
+  const auto observed =
+      physics::mt::select(stations, physics::mt::profile_along({0.0, 1000.0}),
+                          {.data = {datum("zxx_re"), datum("zxy_re"), datum("tzx_re")}, .strike_deg = 0.0});
+  REQUIRE(observed.n_used() == 6);
+  const inversion::Problem problem = mt::problem(MPI_COMM_SELF, observed);
+  CHECK(problem.data.n_used() == 2);
+  CHECK(problem.data.reasons()[static_cast<std::size_t>(problem.data.reason()[0])] == "not_predicted");
+  CHECK(problem.forward.result_rows == std::vector<Eigen::Index>{2, 3});
+  CHECK(problem.forward.results.design(problem.start)->size_out() == 2);
+  CHECK_NOTHROW(problem.check());
 }

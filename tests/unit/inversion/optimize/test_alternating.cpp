@@ -134,8 +134,8 @@ TEST_CASE("alternating: every pair fits better, decodes its subdomains, and the 
   const SectionProblem problem;
   const auto witness = std::make_shared<tests::Witness>();
   Alternating alternating(MPI_COMM_SELF, {}, problem.coded());
-  alternating.add(witness);
-  const auto summary = alternating.minimize(problem.objective(), zero_codes(problem));
+  const auto summary =
+      alternating.minimize(problem.objective(), zero_codes(problem), {.directives = {witness}});
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -218,10 +218,10 @@ TEST_CASE(
   CHECK(end.reason == StopReason::stagnated);
   CHECK(end.rms == Approx(0.297).margin(0.01));
   inversion::optimize::GaussNewton joint(MPI_COMM_SELF, {.stop = {.max_iterations = 20, .target_rms = 0.01}});
-  joint.set_reweigh(coded.reweigh());
   const Eigen::VectorXd start = problem.map->encode(problem.reference());
   const auto summary = joint.minimize(
-      {core::compose(problem.forward, problem.map), problem.objective().misfit, coded.at(start)}, start);
+      {core::compose(problem.forward, problem.map), problem.objective().misfit, coded.at(start)}, start,
+      {.reweigh = coded.reweigh()});
   INFO("joint: " << summary.brief());
   CHECK(summary.rms < 0.1 * end.rms);
 }
@@ -229,17 +229,15 @@ TEST_CASE(
 TEST_CASE("alternating: a masked datum never matters, nor does its response") {
   const SectionProblem problem;
   const auto run = [&](double value, double response) {
-    std::vector<std::uint8_t> kept(SectionProblem::n_data, 1);
-    kept[7] = 0;
+    std::vector<int> reason(SectionProblem::n_data, 0);
+    reason[7] = 1;
     Eigen::VectorXd observed = problem.observed, bias = Eigen::VectorXd::Zero(SectionProblem::n_data);
     observed[7] = value;
     Eigen::MatrixXd of_datum = Eigen::MatrixXd::Identity(SectionProblem::n_data, SectionProblem::n_data);
     of_datum(7, 7) = bias[7] = response;
     const inversion::optimize::Objective objective{
         core::compose(core::affine(of_datum, bias), problem.forward),
-        {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma), kept,
-         std::vector<std::uint8_t>(kept.size(), 0)},
-        problem.objective().regularization};
+        tests::masked_misfit(observed, problem.sigma, reason), problem.objective().regularization};
     return Alternating(MPI_COMM_SELF, {.stop = {.target_rms = 0.5}}, problem.coded())
         .minimize(objective, zero_codes(problem));
   };
@@ -256,8 +254,7 @@ TEST_CASE("alternating: a resumed run ends bit by bit as the whole one, λ given
         .stop = {.max_iterations = 5, .target_rms = 0.3}, .pixel_lambda = lambda, .code_lambda = lambda};
     const auto witness = std::make_shared<tests::Witness>();
     Alternating whole(MPI_COMM_SELF, options, problem.coded());
-    whole.add(witness);
-    const auto expected = whole.minimize(problem.objective(), zero_codes(problem));
+    const auto expected = whole.minimize(problem.objective(), zero_codes(problem), {.directives = {witness}});
     INFO(expected.brief());
     REQUIRE(expected.history.size() > 3);
     CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {

@@ -10,13 +10,12 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
+using inversion::optimize::Cooling;
 using inversion::optimize::GaussNewton;
 using inversion::optimize::GaussNewtonOptions;
 using inversion::optimize::StopReason;
 
 namespace {
-
-constexpr auto cooling = inversion::optimize::LambdaStrategy::cooling;
 
 Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem::n); }
 
@@ -32,11 +31,9 @@ TEST_CASE(
                                                  tests::plain_misfit(observed, 0.5),
                                                  tests::line_roughness(30)};
   const auto witness = std::make_shared<tests::Witness>();
-  GaussNewton optimizer(
-      MPI_COMM_SELF,
-      {.lambda_strategy = cooling, .lambda_start = 1e4, .cooling_factor = 2.0, .max_halvings = 0});
-  optimizer.add(witness);
-  const auto summary = optimizer.minimize(objective, Eigen::VectorXd::Zero(30));
+  GaussNewton optimizer(MPI_COMM_SELF,
+                        {.lambda = Cooling{.factor = 2.0}, .lambda_start = 1e4, .max_halvings = 0});
+  const auto summary = optimizer.minimize(objective, Eigen::VectorXd::Zero(30), {.directives = {witness}});
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -56,7 +53,7 @@ TEST_CASE(
 TEST_CASE("cooling: a nonlinear problem reaches the target with about one forward run per iteration") {
   const tests::CurvedProblem problem;
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.lambda_strategy = cooling}).minimize(problem.objective(), zero_start());
+      GaussNewton(MPI_COMM_SELF, {.lambda = Cooling{}}).minimize(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -68,17 +65,15 @@ TEST_CASE("cooling: a nonlinear problem reaches the target with about one forwar
 TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resumed run included") {
   const tests::CurvedProblem problem;
   const GaussNewtonOptions options{.stop = {.max_iterations = 6, .target_rms = 0.2, .patience = 20},
-                                   .lambda_strategy = cooling,
-                                   .lambda_start = 300.0,
-                                   .cooling_rate = 2};
+                                   .lambda = Cooling{.rate = 2},
+                                   .lambda_start = 300.0};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
-  whole.add(witness);
-  const auto expected = whole.minimize(problem.objective(), zero_start());
+  const auto expected = whole.minimize(problem.objective(), zero_start(), {.directives = {witness}});
   REQUIRE(expected.history.size() >= 6);
   CHECK(expected.history[1].lambda == 300.0);
   CHECK(expected.history[2].lambda == 300.0);
-  CHECK(expected.history[3].lambda == 300.0 / options.cooling_factor);
+  CHECK(expected.history[3].lambda == 300.0 / Cooling{}.factor);
   CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
           return GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), std::move(state));
         }).empty());
@@ -87,8 +82,7 @@ TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resu
 TEST_CASE("cooling: a start at a lambda too large to matter does not count as stagnation") {
   const tests::CurvedProblem problem;
   const auto summary =
-      GaussNewton(MPI_COMM_SELF,
-                  {.stop = {.max_iterations = 40}, .lambda_strategy = cooling, .lambda_start = 1e9})
+      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 40}, .lambda = Cooling{}, .lambda_start = 1e9})
           .minimize(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.history[2].rms > 0.99 * summary.history[1].rms);
@@ -101,9 +95,8 @@ TEST_CASE("cooling: it ends as stagnated when the data cannot be fitted") {
   const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
   const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
                                                  tests::line_roughness(problem.n)};
-  const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 60}, .lambda_strategy = cooling})
-          .minimize(objective, zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 60}, .lambda = Cooling{}})
+                           .minimize(objective, zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 40);
@@ -115,8 +108,7 @@ TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all f
   fake->spoil_forward = [](Eigen::VectorXd&, int call) {
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
-  const GaussNewtonOptions options{.stop = {.max_iterations = 3, .target_rms = 0.3},
-                                   .lambda_strategy = cooling};
+  const GaussNewtonOptions options{.stop = {.max_iterations = 3, .target_rms = 0.3}, .lambda = Cooling{}};
   const auto summary = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
   REQUIRE(summary.history.size() == 4);
   CHECK(summary.history[1].step == 0.5);
@@ -131,9 +123,9 @@ TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all f
 
 TEST_CASE("cooling: options without sense are refused") {
   CHECK_THAT(tests::error_of<core::InvalidArgument>(
-                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.cooling_factor = 1.0})); }),
-             tests::HasId("wrong_lambda_options", {"cooling_factor", "1"}));
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.lambda = Cooling{.factor = 1.0}})); }),
+             tests::HasId("wrong_lambda_options", {"factor of Cooling", "1"}));
   CHECK_THAT(tests::error_of<core::InvalidArgument>(
-                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.cooling_rate = 0})); }),
-             tests::HasId("wrong_counts", {"cooling_rate", "0"}));
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.lambda = Cooling{.rate = 0}})); }),
+             tests::HasId("wrong_counts", {"rate of Cooling", "0"}));
 }

@@ -112,20 +112,17 @@ TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, re
   };
   for (const auto method : methods) {
     for (const bool redesigned : {false, true}) {
-      const auto make = [&] {
-        auto optimizer = std::make_unique<Descent>(
-            MPI_COMM_SELF,
-            DescentOptions{.method = method, .stop = {.max_iterations = 20, .target_rms = 0.6}, .memory = 3});
-        if (redesigned) optimizer->set_redesign(redesign);
-        return optimizer;
-      };
+      const Descent descent(
+          MPI_COMM_SELF, {.method = method, .stop = {.max_iterations = 20, .target_rms = 0.6}, .memory = 3});
+      inversion::optimize::Hooks hooks;
+      if (redesigned) hooks.redesign = redesign;
+      const inversion::optimize::Hooks without_witness = hooks;
       const auto witness = std::make_shared<tests::Witness>();
-      const auto whole = make();
-      whole->add(witness);
-      const auto expected = whole->minimize(problem.objective(), zero_start());
+      hooks.directives = {witness};
+      const auto expected = descent.minimize(problem.objective(), zero_start(), hooks);
       REQUIRE(witness->states.size() > 5);
       CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
-              return make()->resume(problem.objective(), std::move(state));
+              return descent.resume(problem.objective(), std::move(state), without_witness);
             }).empty());
     }
   }

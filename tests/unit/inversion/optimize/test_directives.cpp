@@ -24,8 +24,8 @@ inversion::optimize::InversionSummary run_with(std::shared_ptr<inversion::optimi
   const tests::CurvedProblem problem;
   inversion::optimize::GaussNewton gauss_newton(MPI_COMM_SELF,
                                                 {.stop = {.max_iterations = 2, .target_rms = 0.1}});
-  gauss_newton.add(std::move(directive));
-  return gauss_newton.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  return gauss_newton.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n),
+                               {.directives = {std::move(directive)}});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 using namespace lodestone;
 using inversion::optimize::GaussNewton;
 using inversion::optimize::GaussNewtonOptions;
+using inversion::optimize::Occam;
 using inversion::optimize::StopReason;
 
 TEST_CASE(
@@ -18,7 +19,7 @@ TEST_CASE(
   const Eigen::VectorXd truth = Eigen::VectorXd::LinSpaced(30, 0.0, 2.0);
   const Eigen::VectorXd observed = a * truth + 0.5 * tests::random_matrix(40, 1, 2).col(0);
   const auto regularization = tests::line_roughness(30);
-  GaussNewton gauss_newton(MPI_COMM_SELF, {.lambda_tolerance = 0.02});
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.lambda = Occam{.tolerance = 0.02}});
   const auto summary = gauss_newton.minimize(
       {core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization},
       Eigen::VectorXd::Zero(30));
@@ -47,7 +48,7 @@ TEST_CASE(
                                                  tests::plain_misfit(observed, 0.01),
                                                  tests::line_roughness(10, 1.0)};
   const GaussNewtonOptions options{
-      .stop = {.max_iterations = 1}, .lambda_start = 2.0, .max_lambda_trials = 1};
+      .stop = {.max_iterations = 1}, .lambda = Occam{.max_trials = 1}, .lambda_start = 2.0};
   const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Zero(10));
   const auto from_far =
       GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(10, 50.0));
@@ -61,8 +62,8 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
   const auto objective = problem.objective(fake);
   const double target = objective.misfit.rms(problem.map->value(problem.truth));
   GaussNewton gauss_newton(MPI_COMM_SELF, {.stop = {.target_rms = target}});
-  gauss_newton.add(witness);
-  const auto summary = gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto summary =
+      gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n), {.directives = {witness}});
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= target);
@@ -98,14 +99,12 @@ TEST_CASE("Gauss-Newton: masked data do not move the result") {
   const tests::CurvedProblem problem;
   const auto run = [&](double nonsense) {
     Eigen::VectorXd observed = problem.observed;
-    std::vector<std::uint8_t> kept(static_cast<std::size_t>(problem.n_data), 1);
+    std::vector<int> reason(static_cast<std::size_t>(problem.n_data), 0);
     for (const int i : {0, 7, 39}) {
-      kept[static_cast<std::size_t>(i)] = 0;
+      reason[static_cast<std::size_t>(i)] = 1;
       observed[i] = nonsense;
     }
-    const inversion::objective::DataMisfit misfit(observed,
-                                                  Eigen::VectorXd::Constant(problem.n_data, problem.sigma),
-                                                  kept, std::vector<std::uint8_t>(kept.size(), 0));
+    const auto misfit = tests::masked_misfit(observed, problem.sigma, reason);
     return GaussNewton(MPI_COMM_SELF)
         .minimize({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
   };
@@ -119,8 +118,8 @@ TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bi
   const GaussNewtonOptions options{.stop = {.max_iterations = 8, .target_rms = 0.6}};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
-  whole.add(witness);
-  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto expected =
+      whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n), {.directives = {witness}});
   REQUIRE(witness->states.size() >= 3);
   CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
           return GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), std::move(state));
@@ -138,16 +137,14 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
   };
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
-  whole.add(witness);
-  whole.set_redesign(redesign);
-  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n),
+                                       {.directives = {witness}, .redesign = redesign});
   REQUIRE(expected.history.size() >= 4);
   CHECK(expected.history[1].rms_at_start == Approx(expected.history[0].rms));
   CHECK(expected.history[2].rms_at_start != Approx(expected.history[1].rms).epsilon(1e-6));
   CHECK((expected.predicted - shifted->value(expected.model)).norm() == 0.0);
   GaussNewton later(MPI_COMM_SELF, options);
-  later.set_redesign(redesign);
-  const auto resumed = later.resume(problem.objective(), witness->states[3]);
+  const auto resumed = later.resume(problem.objective(), witness->states[3], {.redesign = redesign});
   CHECK(tests::same_bits(resumed.model, expected.model));
   CHECK(tests::same_bits(resumed.predicted, expected.predicted));
 }
@@ -158,12 +155,12 @@ TEST_CASE(
   // the truth.
   const tests::CurvedProblem problem;
   const Eigen::VectorXd start = 0.8 * problem.truth;
-  const GaussNewtonOptions options{
-      .stop = {.max_iterations = 3, .target_rms = 0.1}, .lambda_start = 1e5, .max_lambda_trials = 1};
+  const GaussNewtonOptions options{.stop = {.max_iterations = 3, .target_rms = 0.1},
+                                   .lambda = Occam{.max_trials = 1},
+                                   .lambda_start = 1e5};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton gauss_newton(MPI_COMM_SELF, options);
-  gauss_newton.add(witness);
-  const auto summary = gauss_newton.minimize(problem.objective(), start);
+  const auto summary = gauss_newton.minimize(problem.objective(), start, {.directives = {witness}});
   REQUIRE(summary.history.size() == 4);
   CHECK(summary.history[0].kind == inversion::optimize::StepKind::start);
   for (std::size_t i = 1; i < 4; ++i) {
@@ -178,16 +175,16 @@ TEST_CASE(
 }
 
 TEST_CASE("Gauss-Newton: an accepted trial is not solved again, which changes no bit") {
-  for (const auto strategy :
-       {inversion::optimize::LambdaStrategy::occam, inversion::optimize::LambdaStrategy::cooling}) {
+  const std::vector<decltype(GaussNewtonOptions::lambda)> rules{Occam{}, inversion::optimize::Cooling{}};
+  for (const auto& rule : rules) {
     const tests::CurvedProblem problem;
-    const GaussNewtonOptions options{.stop = {.max_iterations = 4, .target_rms = 0.5},
-                                     .lambda_strategy = strategy};
+    const GaussNewtonOptions options{.stop = {.max_iterations = 4, .target_rms = 0.5}, .lambda = rule};
     const auto run = [&](const std::shared_ptr<tests::FakeMap>& fake, bool redesigns) {
-      GaussNewton gauss_newton(MPI_COMM_SELF, options);
+      inversion::optimize::Hooks hooks;
       if (redesigns)  // with the same map, which forgets the trials
-        gauss_newton.set_redesign([fake](const inversion::optimize::RedesignView&) { return fake; });
-      return gauss_newton.minimize(problem.objective(fake), Eigen::VectorXd::Zero(problem.n));
+        hooks.redesign = [fake](const inversion::optimize::RedesignView&) { return fake; };
+      return GaussNewton(MPI_COMM_SELF, options)
+          .minimize(problem.objective(fake), Eigen::VectorXd::Zero(problem.n), hooks);
     };
     const auto kept = std::make_shared<tests::FakeMap>(problem.map),
                solved_again = std::make_shared<tests::FakeMap>(problem.map);

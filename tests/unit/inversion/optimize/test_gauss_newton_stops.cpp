@@ -13,6 +13,7 @@ using namespace lodestone;
 using Catch::Matchers::Contains;
 using inversion::optimize::GaussNewton;
 using inversion::optimize::GaussNewtonOptions;
+using inversion::optimize::Occam;
 using inversion::optimize::StopReason;
 
 namespace {
@@ -23,9 +24,9 @@ Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem
 
 TEST_CASE("stop: iterations ran out above the target") {
   const tests::CurvedProblem problem;
-  const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 1, .target_rms = 0.01}, .max_lambda_trials = 1})
-          .minimize(problem.objective(), zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 1, .target_rms = 0.01},
+                                                   .lambda = Occam{.max_trials = 1}})
+                           .minimize(problem.objective(), zero_start());
   CHECK(summary.reason == StopReason::max_iterations);
   CHECK(summary.history.size() == 2);
   CHECK_THAT(summary.brief(), Contains("1 iterations") && Contains("1 Jacobians"));
@@ -59,11 +60,11 @@ TEST_CASE(
     "stop: at the target the roughness has settled after a jump, not after a creeping step that only mended "
     "the fit") {
   const tests::CurvedProblem problem;
-  const GaussNewtonOptions first_only{.smooth_at_target = false}, options;
+  const GaussNewtonOptions first_only{.lambda = Occam{.smooth_at_target = false}}, options;
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton to_target(MPI_COMM_SELF, first_only);
-  to_target.add(witness);
-  REQUIRE(to_target.minimize(problem.objective(), zero_start()).reason == StopReason::target_reached);
+  REQUIRE(to_target.minimize(problem.objective(), zero_start(), {.directives = {witness}}).reason ==
+          StopReason::target_reached);
   inversion::optimize::InversionState twice =
       witness->states.back();  // as if it had stayed where it was for one more iteration
   twice.history.push_back(twice.history.back());
@@ -81,14 +82,17 @@ TEST_CASE("stop: asked from outside, it ends after the iteration with the given 
   const tests::CurvedProblem problem;
   int n_asked = 0;
   GaussNewton gauss_newton(MPI_COMM_SELF, {.stop = {.target_rms = 0.01}});
-  gauss_newton.set_stop([&]() -> std::optional<StopReason> {
+  const auto stop = [&]() -> std::optional<StopReason> {
     if (++n_asked < 3) return std::nullopt;
     return StopReason::time_limit;
-  });
-  const auto summary = gauss_newton.minimize(problem.objective(), zero_start());
+  };
+  const auto summary = gauss_newton.minimize(problem.objective(), zero_start(), {.stop = stop});
   CHECK(summary.reason == StopReason::time_limit);
   CHECK(summary.history.size() == 3);
   CHECK_FALSE(summary.message.empty());
+  // a hook belongs to one run
+  CHECK(gauss_newton.minimize(problem.objective(), zero_start()).reason != StopReason::time_limit);
+  CHECK(n_asked == 3);
 }
 
 TEST_CASE("stop: a failed linearization ends the run and keeps the last good model") {
@@ -98,11 +102,10 @@ TEST_CASE("stop: a failed linearization ends the run and keeps the last good mod
     if (call == 3) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
   };
   GaussNewton gauss_newton(MPI_COMM_SELF, {.stop = {.target_rms = 0.1}});
-  gauss_newton.set_redesign(
-      [&](const inversion::optimize::RedesignView& view) {  // no trial before a redesign is kept
-        return view.iteration < 3 ? fake : nullptr;
-      });
-  const auto summary = gauss_newton.minimize(problem.objective(fake), zero_start());
+  const auto redesign = [&](const inversion::optimize::RedesignView& view) {
+    return view.iteration < 3 ? fake : nullptr;  // no trial before a redesign is kept
+  };
+  const auto summary = gauss_newton.minimize(problem.objective(fake), zero_start(), {.redesign = redesign});
   CHECK(summary.reason == StopReason::failed);
   CHECK_THAT(summary.message, Contains("zero pivot in row 17"));
   REQUIRE(summary.history.size() == 3);
@@ -132,8 +135,8 @@ TEST_CASE("stop: when every trial fails the summary says why and keeps the model
   fake->spoil_forward = [](Eigen::VectorXd& value, int call) {
     if (call > 1) value.setConstant(std::numeric_limits<double>::quiet_NaN());
   };
-  const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 4}).minimize(problem.objective(fake), zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.lambda = Occam{.max_trials = 4}})
+                           .minimize(problem.objective(fake), zero_start());
   CHECK(summary.reason == StopReason::failed);
   CHECK_THAT(summary.message, Contains("tests::FakeMap") && Contains("nan at index 0 of 40"));
   CHECK(summary.usable());
@@ -161,7 +164,7 @@ TEST_CASE(
   const inversion::optimize::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3),
                                                  tests::line_roughness(1, 0.0)};
   const GaussNewtonOptions options{
-      .stop = {.max_iterations = 1}, .lambda_start = 1e-6, .max_lambda_trials = 1};
+      .stop = {.max_iterations = 1}, .lambda = Occam{.max_trials = 1}, .lambda_start = 1e-6};
   for (const auto& [start, step, n_forward] : {std::tuple{3.0, 0.25, 5}, std::tuple{1.38, 0.5, 4}}) {
     const auto summary =
         GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(1, start));
@@ -183,8 +186,8 @@ TEST_CASE("stop: broken input is an exception, not a summary") {
                  [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.stop = {.target_rms = 0.0}})); }),
              tests::HasId("wrong_rms", {"target_rms", "0"}));
   CHECK_THAT(tests::error_of<core::InvalidArgument>(
-                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 0})); }),
-             tests::HasId("wrong_counts", {"max_lambda_trials", "0"}));
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.lambda = Occam{.max_trials = 0}})); }),
+             tests::HasId("wrong_counts", {"max_trials", "0"}));
   CHECK_THAT(tests::error_of<core::InvalidArgument>(
                  [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.stop = {.min_rms_drop = -1.0}})); }),
              tests::HasId("wrong_rms", {"min_rms_drop", "-1"}));

@@ -13,9 +13,9 @@ using inversion::objective::DataMisfit;
 namespace {
 
 DataMisfit huber_misfit(const Eigen::VectorXd& observed, double sigma, double threshold) {
-  const auto n = static_cast<std::size_t>(observed.size());
-  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1),
-          std::vector<std::uint8_t>(n, 0), threshold};
+  return DataMisfit(
+      core::DataSet({.observed = observed, .sigma = Eigen::VectorXd::Constant(observed.size(), sigma)}),
+      threshold);
 }
 
 /// Curved data, five of them off by 30 errors.

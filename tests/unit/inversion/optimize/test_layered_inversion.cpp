@@ -25,7 +25,7 @@ struct Sounding {
     for (int i = 0; i < 30; ++i) f.push_back(std::pow(10.0, 3.0 - 0.2 * i));
     return f;
   }();
-  std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
+  std::vector<mt::Datum> quantities{mt::Datum::log10_rho_xy, mt::Datum::phase_xy};
   Eigen::VectorXd truth = Eigen::VectorXd::NullaryExpr(n_cells, [this](Eigen::Index i) {
     const double depth = edges[static_cast<std::size_t>(i)];
     return depth < 400.0 ? 2.0 : depth < 2000.0 ? 1.0 : 3.0;
@@ -42,9 +42,10 @@ struct Sounding {
       forward->value(truth) + (sigma.array() * tests::random_matrix(60, 1, 11).col(0).array()).matrix();
 
   [[nodiscard]] inversion::objective::DataMisfit misfit() const {
-    std::vector<std::uint8_t> is_phase(60, 0);
-    std::fill(is_phase.begin() + 30, is_phase.end(), std::uint8_t{1});
-    return {observed, sigma, std::vector<std::uint8_t>(60, 1), is_phase};
+    Eigen::VectorXd turn = Eigen::VectorXd::Zero(60);
+    turn.tail(30).setConstant(mt::rule_of(mt::Datum::phase_xy).turn);
+    return inversion::objective::DataMisfit(
+        core::DataSet({.observed = observed, .sigma = sigma, .turn = turn}));
   }
   [[nodiscard]] std::shared_ptr<inversion::objective::Regularization> regularization(
       double reference = 2.0) const {
@@ -63,7 +64,8 @@ struct Sounding {
 TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoother than the truth") {
   const Sounding sounding;
   const auto regularization = sounding.regularization();
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 20}, .lambda_tolerance = 0.02})
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 20},
+                                                   .lambda = inversion::optimize::Occam{.tolerance = 0.02}})
                            .minimize({sounding.forward, sounding.misfit(), regularization},
                                      Eigen::VectorXd::Constant(40, 2.0));
   INFO(summary.brief());
@@ -83,7 +85,8 @@ TEST_CASE("layered earth: no start model and no small change gives a smoother mo
   const auto regularization = sounding.regularization();
   const inversion::optimize::Objective objective{sounding.forward, sounding.misfit(), regularization};
   const inversion::optimize::GaussNewtonOptions options{
-      .stop = {.max_iterations = 30}, .lambda_tolerance = 0.01, .min_roughness_drop = 0.001};
+      .stop = {.max_iterations = 30},
+      .lambda = inversion::optimize::Occam{.tolerance = 0.01, .min_roughness_drop = 0.001}};
   const auto best =
       GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(40, 2.0));
   for (const double start : {0.5, 3.5}) {

@@ -73,14 +73,16 @@ TEST_CASE("redesign: the first model near the target gets the last map, whatever
 
 TEST_CASE("redesign: a run that was stopped before or behind the last redesign goes on bit by bit") {
   const tests::CurvedProblem problem;
-  const GaussNewtonOptions options{.stop = {.max_iterations = 8, .target_rms = 0.6}, .sufficient_drop = 0.2};
+  const GaussNewtonOptions options{.stop = {.max_iterations = 8, .target_rms = 0.6},
+                                   .lambda = inversion::optimize::Occam{.sufficient_drop = 0.2}};
   const double near_rms = 1.3 * options.stop.target_rms;
   const auto witness = std::make_shared<tests::Witness>();
   Designs designs{problem};
   GaussNewton whole(MPI_COMM_SELF, options);
-  whole.add(witness);
-  whole.set_redesign(inversion::optimize::redesign_until_near(near_rms, std::ref(designs)));
-  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto expected =
+      whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n),
+                     {.directives = {witness},
+                      .redesign = inversion::optimize::redesign_until_near(near_rms, std::ref(designs))});
   const auto first_near =
       std::ranges::find_if(expected.history, [&](const IterationRecord& row) { return row.rms <= near_rms; });
   const auto n_before = static_cast<std::size_t>(first_near - expected.history.begin());
@@ -91,8 +93,8 @@ TEST_CASE("redesign: a run that was stopped before or behind the last redesign g
   CHECK(tests::same_bits(expected.design_model, witness->states[n_before].model));
   CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
           Designs again{problem};
-          GaussNewton later(MPI_COMM_SELF, options);
-          later.set_redesign(inversion::optimize::redesign_until_near(near_rms, std::ref(again)));
-          return later.resume(problem.objective(), std::move(state));
+          return GaussNewton(MPI_COMM_SELF, options)
+              .resume(problem.objective(), std::move(state),
+                      {.redesign = inversion::optimize::redesign_until_near(near_rms, std::ref(again))});
         }).empty());
 }

@@ -4,7 +4,7 @@
 #include "engine/nn/dropout.hpp"
 #include "engine/nn/linear.hpp"
 #include "engine/ops/ops.hpp"
-#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/network_decoder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 

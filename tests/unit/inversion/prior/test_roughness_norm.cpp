@@ -67,15 +67,15 @@ struct BlockProblem {
     const auto roughness = inversion::prior::roughness_operator(grid, options);
     const auto gradient = inversion::prior::scaled_gradient(grid, options);
     GaussNewton optimizer(
-        MPI_COMM_SELF,
-        {.stop = {.max_iterations = 40}, .lambda_tolerance = 0.01, .min_roughness_drop = 1e-3});
-    optimizer.set_reweigh([&](const core::ConstVectorRef& m) {
+        MPI_COMM_SELF, {.stop = {.max_iterations = 40},
+                        .lambda = inversion::optimize::Occam{.tolerance = 0.01, .min_roughness_drop = 1e-3}});
+    const auto reweigh = [&](const core::ConstVectorRef& m) {
       return std::make_shared<const Regularization>(
           inversion::prior::reweighted(roughness, gradient * (m - reference), norm), reference);
-    });
+    };
     return optimizer.minimize({forward, tests::plain_misfit(observed, sigma),
                                std::make_shared<Regularization>(roughness, reference)},
-                              reference);
+                              reference, {.reweigh = reweigh});
   }
   /// Cells whose value is neither that of the block nor that of its surroundings within a fifth of the
   /// contrast.
@@ -159,15 +159,14 @@ TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one"
   };
   const auto kept = std::make_shared<Keep>();
   GaussNewton optimizer(MPI_COMM_SELF, {.stop = {.max_iterations = 5}});
-  optimizer.add(kept);
-  optimizer.set_reweigh([&](const core::ConstVectorRef& m) {
+  const auto reweigh = [&](const core::ConstVectorRef& m) {
     return std::make_shared<const Regularization>(
         inversion::prior::reweighted(roughness, gradient * (m - reference), {RoughnessNorm::l1, 0.1}),
         reference);
-  });
-  const auto whole = optimizer.minimize(objective, reference);
+  };
+  const auto whole = optimizer.minimize(objective, reference, {.directives = {kept}, .reweigh = reweigh});
   REQUIRE(kept->states.size() > 3);
-  const auto resumed = optimizer.resume(objective, kept->states[2]);
+  const auto resumed = optimizer.resume(objective, kept->states[2], {.reweigh = reweigh});
   CHECK(resumed.model == whole.model);
   CHECK(resumed.history.size() == whole.history.size());
   CHECK(resumed.roughness == whole.roughness);

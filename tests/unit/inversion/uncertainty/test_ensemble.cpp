@@ -46,9 +46,8 @@ struct NormalPrior {
 VectorXd minimum(const optimize::Objective& objective, const VectorXd& start) {
   const optimize::GaussNewtonOptions options{
       .stop = {.max_iterations = 20, .target_rms = 1e-9, .min_rms_drop = 1e-6},
-      .lambda_strategy = optimize::LambdaStrategy::cooling,
-      .lambda_start = 1.0,
-      .cooling_factor = 1.0 + 1e-12};
+      .lambda = optimize::Cooling{.factor = 1.0 + 1e-12},
+      .lambda_start = 1.0};
   return optimize::GaussNewton(MPI_COMM_SELF, options).minimize(objective, start).model;
 }
 
@@ -155,7 +154,7 @@ TEST_CASE("90 % intervals of magnetotelluric soundings cover 85 to 95 % of truth
   std::vector<double> thickness, frequencies;
   for (Index i = 0; i + 1 < n; ++i) thickness.push_back(50.0 * std::pow(1.7, static_cast<double>(i)));
   for (int i = 0; i < 12; ++i) frequencies.push_back(std::pow(10.0, 3.0 - 0.4 * i));
-  using enum physics::mt::Quantity;
+  using enum physics::mt::Datum;
   const auto map = physics::mt::d1::data_map(
       thickness, physics::mt::full_survey({{"a"}}, frequencies, {log10_rho_xy, phase_xy}));
   Index covered = 0;
@@ -279,10 +278,8 @@ TEST_CASE("randomize-then-optimize: what cannot be is refused") {
   const tests::CurvedProblem problem;
   const VectorXd start = VectorXd::Zero(problem.n);
   optimize::Objective robust = problem.objective();
-  const std::size_t n = static_cast<std::size_t>(problem.n_data);
-  robust.misfit =
-      objective::DataMisfit(problem.observed, VectorXd::Ones(problem.n_data), std::vector<std::uint8_t>(n, 1),
-                            std::vector<std::uint8_t>(n, 0), 1.5);
+  robust.misfit = objective::DataMisfit(
+      core::DataSet({.observed = problem.observed, .sigma = VectorXd::Ones(problem.n_data)}), 1.5);
   CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
                static_cast<void>(uncertainty::randomize_then_optimize(MPI_COMM_SELF, robust, start, 1.0));
              }),

@@ -11,9 +11,9 @@
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
+using physics::mt::Datum;
 using physics::mt::MaskReason;
-using physics::mt::ObservedData;
-using physics::mt::Quantity;
+using physics::mt::Observations;
 
 namespace {
 
@@ -38,12 +38,12 @@ core::Error model_message(const std::string& text) {
   return error_of<core::FormatError>([&] { (void)modem::read_model(path); });
 }
 
-ObservedData read_text(const std::string& text) {
+Observations read_text(const std::string& text) {
   const TemporaryFolder folder;
   return stated_data(modem::read_data(write_text(folder, "d.dat", text)));
 }
 
-double value_at(const ObservedData& data, Quantity quantity, int frequency, int station) {
+double value_at(const Observations& data, Datum quantity, int frequency, int station) {
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& k = data.survey.keys[i];
     if (k.quantity == quantity && k.frequency == frequency && k.station == station)
@@ -53,7 +53,7 @@ double value_at(const ObservedData& data, Quantity quantity, int frequency, int 
 }
 
 /// Checks that both have the same kept data, bit for bit.
-void check_same(const ObservedData& a, const ObservedData& b) {
+void check_same(const Observations& a, const Observations& b) {
   const auto x = a.kept(), y = b.kept();
   REQUIRE(x.survey.keys.size() == y.survey.keys.size());
   CHECK(x.survey.frequencies_hz == y.survey.frequencies_hz);
@@ -134,13 +134,13 @@ TEST_CASE(
   CHECK(data.survey.stations.size() == 40);
   CHECK(data.survey.frequencies_hz.size() == 12);
   CHECK(data.survey.keys.size() == 4U * 12 * 40);
-  CHECK(data.n_kept() == 0);
-  CHECK(data.mask[0] == MaskReason::bad_error);
+  CHECK(data.n_used() == 0);
+  CHECK(data.reason[0] == MaskReason::bad_error);
   CHECK(data.survey.stations[0].y_m == 302500.0);
-  CHECK(value_at(data, Quantity::zxy_re, 0, 0) == Approx(2.877713e4 * physics::mt::ohm_per_modem_si));
-  CHECK(value_at(data, Quantity::zxy_im, 0, 0) == Approx(2.847907e4 * physics::mt::ohm_per_modem_si));
-  CHECK(value_at(data, Quantity::zyx_re, 0, 0) < 0.0);
-  CHECK(value_at(data, Quantity::zyx_im, 0, 0) < 0.0);
+  CHECK(value_at(data, Datum::zxy_re, 0, 0) == Approx(2.877713e4 * physics::mt::ohm_per_modem_si));
+  CHECK(value_at(data, Datum::zxy_im, 0, 0) == Approx(2.847907e4 * physics::mt::ohm_per_modem_si));
+  CHECK(value_at(data, Datum::zyx_re, 0, 0) < 0.0);
+  CHECK(value_at(data, Datum::zyx_im, 0, 0) < 0.0);
 }
 
 TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]") {
@@ -149,14 +149,14 @@ TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]"
                               header("Tzy_Impedance", "-", "[]") +
                               "1.0 b -20.5 17.5 0 200 0 TY 0.1 0.2 0.01\n" + header("Rho_Phs_TM", "+", "[]") +
                               "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
-  CHECK(value_at(data, Quantity::zxy_im, 1, 0) == Approx(4.0 * physics::mt::ohm_per_field_unit));
-  CHECK(std::isnan(value_at(data, Quantity::zxy_im, 1, 1)));
-  CHECK(value_at(data, Quantity::tzy_im, 0, 1) == -0.2);
-  CHECK(value_at(data, Quantity::log10_rho_yx, 0, 0) == Approx(2.0));
-  CHECK(value_at(data, Quantity::phase_yx, 0, 0) == Approx(-130.0 / physics::mt::deg_per_rad));
+  CHECK(value_at(data, Datum::zxy_im, 1, 0) == Approx(4.0 * physics::mt::ohm_per_field_unit));
+  CHECK(std::isnan(value_at(data, Datum::zxy_im, 1, 1)));
+  CHECK(value_at(data, Datum::tzy_im, 0, 1) == -0.2);
+  CHECK(value_at(data, Datum::log10_rho_yx, 0, 0) == Approx(2.0));
+  CHECK(value_at(data, Datum::phase_yx, 0, 0) == Approx(-130.0 / physics::mt::deg_per_rad));
   CHECK(data.survey.stations[1].latitude_deg == -20.5);
   CHECK(std::isnan(data.survey.stations[0].latitude_deg));
-  CHECK(data.n_kept() == 2 * 2 + 2 + 2);
+  CHECK(data.n_used() == 2 * 2 + 2 + 2);
 }
 
 TEST_CASE("ModEM 2-D data: impedances are rows, resistivities and phases readings", "[modem]") {
@@ -174,7 +174,7 @@ TEST_CASE("ModEM 2-D data: impedances are rows, resistivities and phases reading
   CHECK(a.rows[1].values[physics::mt::Element::zxy].imag() == Approx(-2.0 * physics::mt::ohm_per_modem_si));
   CHECK(std::isnan(a.rows[1].errors[physics::mt::Element::zxy]));
   REQUIRE(a.readings.size() == 1);
-  CHECK(a.readings[0].datum == Quantity::log10_rho_yx);
+  CHECK(a.readings[0].datum == Datum::log10_rho_yx);
   CHECK((a.sign_in_file == "-" && a.units_in_file == "V/m/T" && a.format == "ModEM 2-D data"));
   CHECK(stations[1].site.y_m == 100.0);
 }
@@ -184,7 +184,7 @@ TEST_CASE(
     "[modem]") {
   const TemporaryFolder folder;
   const auto data = read_text(replaced(text_of_file(block2_data), "2.000000E+15", "1.234567E+02"));
-  REQUIRE(data.n_kept() == 1920);
+  REQUIRE(data.n_used() == 1920);
   for (const auto units : {modem::ModemUnits::volt_per_metre_per_tesla, modem::ModemUnits::ohm}) {
     for (const auto sign : {modem::ModemSign::plus, modem::ModemSign::minus}) {
       modem::write_data(folder / "first.dat", data, {.sign = sign, .units = units});
@@ -210,7 +210,7 @@ TEST_CASE(
   CHECK((back.sigma - data.sigma).cwiseAbs().maxCoeff() < 1e-14);
   data.sigma.setConstant(physics::mt::not_given);
   modem::write_data(folder / "d.dat", data);
-  CHECK(stated_data(modem::read_data(folder / "d.dat")).mask[0] == MaskReason::bad_error);
+  CHECK(stated_data(modem::read_data(folder / "d.dat")).reason[0] == MaskReason::bad_error);
 }
 
 TEST_CASE(
@@ -242,13 +242,13 @@ TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing",
   const TemporaryFolder folder;
   auto data = read_text(header("TE_Impedance", "+", "Ohm") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n");
   auto half = data;
-  half.mask[1] = MaskReason::listed;
+  half.reason[1] = MaskReason::listed;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { modem::write_data(folder / "d.dat", half); }),
              HasId("one_part_alone", {"TE_Impedance"}));
-  half.mask[0] = MaskReason::listed;
+  half.reason[0] = MaskReason::listed;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)modem::write_data(folder / "d.dat", half); }),
              HasId("no_datum"));
-  data.survey.keys[0].quantity = Quantity::log10_rho_xy;
+  data.survey.keys[0].quantity = Datum::log10_rho_xy;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)modem::write_data(folder / "d.dat", data); }),
              HasId("te_apparent_resistivity"));
   CHECK_FALSE(std::filesystem::exists(folder / "d.dat"));

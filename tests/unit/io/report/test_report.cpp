@@ -14,6 +14,7 @@
 #include "io/report/tables.hpp"
 #include "io/text/markup.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
 #include <algorithm>
@@ -164,10 +165,10 @@ TEST_CASE("display: residuals are those of the result, none where masked") {
   const ShownData data = *shown_data(result);
   const Eigen::VectorXd residual = inversion::normalized_residuals(result.data, result.predicted);
   for (Eigen::Index k = 0; k < 60; ++k) {
-    const mt::ObservedData observed = *inversion::mt::observed_data(result.data, result.sites);
+    const mt::Observations observed = *inversion::mt::observations(result.data, result.sites);
     const mt::DatumKey& key = observed.survey.keys[static_cast<std::size_t>(k)];
     const ShownDatum datum =
-        data.at(key.quantity == mt::Quantity::log10_rho_xy ? Shown::rho_te : Shown::phase_te, key.frequency,
+        data.at(key.quantity == mt::Datum::log10_rho_xy ? Shown::rho_te : Shown::phase_te, key.frequency,
                 key.station);
     CHECK(datum.kept == std::isfinite(residual[k]));
     if (datum.kept) {
@@ -183,7 +184,7 @@ TEST_CASE("section picture: colours of cells, station names and scales are in th
   const std::string svg = section_picture(result, {.min_log10 = 0.0, .max_log10 = 4.0}).svg();
   CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") &&
                       Contains(">kim440<") && Contains("vertical exaggeration"));
-  const Color expected = resistivity_colours().at(result.model[0] / 4.0);
+  const Color expected = resistivity_colours().at(result.model.values[0] / 4.0);
   CHECK_THAT(svg, Contains(fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * expected.red),
                                        std::lround(255 * expected.green), std::lround(255 * expected.blue))));
 }
@@ -195,7 +196,7 @@ TEST_CASE(
   const SectionPictureOptions wide{.min_log10 = -3.0, .max_log10 = 8.0};
   CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
   SectionPictureOptions shallow = wide;
-  shallow.max_depth_m = result.earth.grid.z_edges_m().front() + 25.0;
+  shallow.max_depth_m = result.model.earth.grid.z_edges_m().front() + 25.0;
   CHECK_THAT(section_picture(result, shallow).svg(), Contains("Resistivity section, upper 25 m, rms"));
   const auto filled = [&](const SectionPictureOptions& options) {
     return occurrences(section_picture(result, options).svg(), "z\" fill=\"#");
@@ -205,7 +206,7 @@ TEST_CASE(
   both.max_log10 = 2.1;
   CHECK(filled(low) == filled(wide) + 1);
   CHECK(filled(both) == filled(wide) + 2);
-  result.model[3] = std::nan("");
+  result.model.values[3] = std::nan("");
   CHECK_THAT(section_picture(result, wide).svg(), Contains("white: no value"));
 }
 
@@ -230,20 +231,20 @@ TEST_CASE("soundings: the legend stands on every sheet and names only what the d
   const inversion::Outcome tipper = test::synthetic_result(options);
   CHECK_THAT(sounding_legend(*shown_data(tipper)).svg(), Contains("tipper, real"));
   inversion::Outcome te = both;
-  mt::ObservedData data = *inversion::mt::observed_data(both.data, both.sites);
+  mt::Observations data = *inversion::mt::observations(both.data, both.sites);
   std::erase_if(data.survey.keys,
                 [](const mt::DatumKey& key) { return mt::mode_of(key.quantity) == mt::Mode::tm; });
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());  // the quantities of TE come first
   for (Eigen::VectorXd* each : {&data.value, &data.sigma, &te.predicted}) each->conservativeResize(n);
-  data.mask.resize(data.survey.keys.size());
+  data.reason.resize(data.survey.keys.size());
   data.interpolated.resize(data.survey.keys.size());
-  te.data = mt::data_set(data);
+  te.data = data.data_set();
   CHECK_THAT(sounding_legend(*shown_data(te)).svg(), Contains("TE observed") && !Contains("TM"));
 }
 
 TEST_CASE("section picture: several panels share the scales, a veil covers what is deep") {
   const inversion::Outcome result = test::synthetic_result(small);
-  const SectionPanel panel{"first", result.section(), {}, {}};
+  const SectionPanel panel{"first", result.model, {}, {}};
   SectionPanel second = panel;
   second.title = "second";
   const Canvas one = sections_picture({panel}),
@@ -259,13 +260,19 @@ TEST_CASE("section picture: several panels share the scales, a veil covers what 
   hatched.investigated.conservativeResize(2);
   CHECK_THROWS_AS(sections_picture({hatched}), core::ShapeError);
   CHECK_THROWS_AS(sections_picture({}), core::InvalidArgument);
+  namespace mesh = physics::mesh;
+  const mesh::Earth volume{mesh::TensorGrid(mesh::Edges{{0, 1, 2}, {0, 1}, {0, 1}})};
+  const SectionPanel of_volume{"volume", mesh::resistivity_model(volume, Eigen::Vector2d(1, 2)), {}, {}};
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { static_cast<void>(sections_picture({of_volume})); }),
+      tests::HasId("not_a_section", {"3"}));
   second.station_names = {"a"};
   CHECK_THROWS_AS(sections_picture({second}), core::ShapeError);
 }
 
 TEST_CASE("pictures: models and data that are not finite, fully masked or of one station break nothing") {
   inversion::Outcome result = test::synthetic_result(small);
-  result.model.setConstant(std::nan(""));
+  result.model.values.setConstant(std::nan(""));
   core::DataSetParts parts = result.data.parts();
   parts.reason.assign(parts.reason.size(), static_cast<int>(mt::MaskReason::listed));
   result.data = core::DataSet(std::move(parts));
@@ -308,7 +315,7 @@ TEST_CASE("report: each table of an outcome is a section, with its note and four
   const OutputFolder folder;
   inversion::Outcome result = test::synthetic_result(small);
   result.tables.push_back(inversion::mt::static_shift_table(
-      inversion::mt::observed_data(result.data, result.sites)->survey.stations,
+      inversion::mt::observations(result.data, result.sites)->survey.stations,
       {{mt::Mode::te, 0}, {mt::Mode::tm, 2}}, Eigen::Vector2d(0.25, -1.0 / 3.0), 0.15));
   CHECK_THAT(table_of(result.tables.back().table),
              Contains("<th>shift decades</th>") &&
@@ -347,7 +354,7 @@ TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {
 TEST_CASE("report: a result without data, history or certificate has a page") {
   const OutputFolder folder;
   inversion::Outcome empty;
-  empty.model = empty.start = Eigen::VectorXd::Constant(1, 2.0);
+  empty.model.values = empty.start = Eigen::VectorXd::Constant(1, 2.0);
   io::report::write_report(folder.path(), empty);
   CHECK_THAT(test::slurp(folder / "report.html"), !Contains("No accuracy certificate was made"));
   inversion::Outcome result = test::synthetic_result(small);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/csv/table.hpp"
 #include "io/hdf5/file.hpp"
@@ -18,6 +19,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+#include <fstream>
 #include <numbers>
 
 using namespace lodestone;
@@ -50,7 +52,7 @@ TEST_CASE("result: data, sites and predictions survive the file") {
   CHECK(read.sites == written.sites);
   CHECK(same(read.predicted, written.predicted));
   CHECK(read.sites.texts("name")[2] == "kim440");
-  const auto observed = inversion::mt::observed_data(read.data, read.sites);
+  const auto observed = inversion::mt::observations(read.data, read.sites);
   REQUIRE(observed);
   CHECK(observed->survey.keys[20].station == 0);
   CHECK(observed->survey.stations[2].longitude_deg == read.sites.numbers("longitude_deg")[2]);
@@ -64,13 +66,13 @@ TEST_CASE("result: model, frame, tables, history and provenance survive the file
   written.tables.front().own_file = true;
   io::run::write_result(folder / "result.h5", written);
   const inversion::Outcome read = io::run::read_result(folder / "result.h5");
-  CHECK(same(read.model, written.model));
+  CHECK(same(read.model.values, written.model.values));
   CHECK(same(read.start, written.start));
   CHECK(same(read.further, written.further));
-  CHECK(read.property.units == "ohm m");
-  CHECK(read.earth.grid.z_edges_m() == written.earth.grid.z_edges_m());
-  CHECK(read.earth.grid.reference() == mesh::DepthReference::surface);
-  CHECK(read.earth.surface.z_m() == written.earth.surface.z_m());
+  CHECK(read.model.property.units == "ohm m");
+  CHECK(read.model.earth.grid.z_edges_m() == written.model.earth.grid.z_edges_m());
+  CHECK(read.model.earth.grid.reference() == mesh::DepthReference::surface);
+  CHECK(read.model.earth.surface.z_m() == written.model.earth.surface.z_m());
   CHECK(read.frame.projection == written.frame.projection);
   CHECK(read.frame.elevation_m == 1432.5);
   CHECK(read.frame.bends.at(1).east_m == 6.0);
@@ -90,9 +92,9 @@ TEST_CASE("result: model, frame, tables, history and provenance survive the file
   CHECK(read.about.facts == written.about.facts);
   CHECK(read.about.provenance.command_line == written.about.provenance.command_line);
   CHECK(read.about.provenance.build == written.about.provenance.build);
-  CHECK(read.message == written.message);
-  CHECK(read.reason == written.reason);
-  CHECK(read.rms == 1.2);
+  CHECK(read.ending.message == written.ending.message);
+  CHECK(read.ending.reason == written.ending.reason);
+  CHECK(read.ending.rms == 1.2);
 }
 
 TEST_CASE("result: layers of another property survive the file") {
@@ -100,24 +102,24 @@ TEST_CASE("result: layers of another property survive the file") {
   const inversion::Outcome written = test::layers_of_density();
   io::run::write_result(folder / "result.h5", written);
   const inversion::Outcome read = io::run::read_result(folder / "result.h5");
-  CHECK(read.earth.grid.dimension() == 1);
-  CHECK(read.property.name == "density");
-  CHECK(same(read.model, written.model));
+  CHECK(read.model.earth.grid.dimension() == 1);
+  CHECK(read.model.property.name == "density");
+  CHECK(same(read.model.values, written.model.values));
   CHECK(read.data == written.data);
-  CHECK_FALSE(inversion::mt::observed_data(read.data, read.sites));
+  CHECK_FALSE(inversion::mt::observations(read.data, read.sites));
 }
 
 TEST_CASE("result: a file of version 1 is read as an outcome") {
   const inversion::Outcome read =
       io::run::read_result(tests::source_path("tests/data/result/version_1.h5").c_str());
-  CHECK(read.rms == Approx(5.5255268746425115));
-  CHECK(read.earth.grid.n_z() == 10);
-  CHECK(read.model.size() == read.earth.grid.n_cells());
-  CHECK(std::pow(10.0, read.model[0]) == Approx(61.63709385090264));
-  CHECK(read.property.name == "resistivity");
+  CHECK(read.ending.rms == Approx(5.5255268746425115));
+  CHECK(read.model.earth.grid.n_z() == 10);
+  CHECK(read.model.values.size() == read.model.earth.grid.n_cells());
+  CHECK(std::pow(10.0, read.model.values[0]) == Approx(61.63709385090264));
+  CHECK(read.model.property.name == "resistivity");
   REQUIRE(read.sites.n_rows() == 7);
   CHECK(read.sites.numbers("y_m")[1] == -1000.0);
-  const auto data = inversion::mt::observed_data(read.data, read.sites);
+  const auto data = inversion::mt::observations(read.data, read.sites);
   REQUIRE(data);
   CHECK(data->survey.frequencies_hz.size() == 3);
   const double ohm = 4e-4 * std::numbers::pi;  // of 1 mV/km/nT
@@ -136,7 +138,7 @@ TEST_CASE("result: a file of version 1 is read as an outcome") {
   CHECK(read.table("meshes") != nullptr);
   REQUIRE(read.history.size() == 5);
   CHECK(read.history[4].rms == Approx(1.3594117311913239));
-  CHECK(read.reason == inversion::optimize::StopReason::max_iterations);
+  CHECK(read.ending.reason == inversion::optimize::StopReason::max_iterations);
   CHECK_FALSE(read.about.configuration.empty());
 }
 
@@ -156,7 +158,8 @@ TEST_CASE("run: write leaves result, section and tables, and nothing of a stoppe
   const OutputFolder folder;
   inversion::Outcome outcome = test::synthetic_result(small);
   outcome.tables.front().own_file = true;
-  outcome.ending = {core::ExitCode::ok, ""};
+  outcome.ending.code = core::ExitCode::ok;
+  outcome.ending.text = "";
   const io::run::WriteOptions few{.vtk = false, .report = false};
   CHECK(io::run::write(MPI_COMM_SELF, folder / "run", outcome, few) == 0);
   CHECK(std::filesystem::exists(folder / "run" / "result.h5"));
@@ -167,15 +170,33 @@ TEST_CASE("run: write leaves result, section and tables, and nothing of a stoppe
   CHECK(std::filesystem::exists(folder / "layers" / "vtk" / "model.vtu"));
   CHECK(std::filesystem::exists(folder / "layers" / "report.html"));
   CHECK_FALSE(std::filesystem::exists(folder / "layers" / "section.csv"));
-  outcome.ending = {core::ExitCode::solver, "failed"};
+  outcome.ending.code = core::ExitCode::solver;
+  outcome.ending.text = "failed";
   CHECK_THAT(tests::error_of<core::SolverError>(
                  [&] { (void)io::run::write(MPI_COMM_SELF, folder / "failed", outcome, few); }),
              tests::HasId("inversion_failed", {"iteration 9", "result.h5"}));
   CHECK(std::filesystem::exists(folder / "failed" / "result.h5"));
-  outcome.ending = {core::ExitCode::interrupted, "stopped from outside"};
+  outcome.ending.code = core::ExitCode::interrupted;
+  outcome.ending.text = "stopped from outside";
   CHECK(io::run::write(MPI_COMM_SELF, folder / "stopped", outcome) ==
         static_cast<int>(core::ExitCode::interrupted));
   CHECK_FALSE(std::filesystem::exists(folder / "stopped"));
+}
+
+TEST_CASE("run: the last line carries the ending's id and level in JSON") {
+  const OutputFolder folder;
+  inversion::Outcome outcome = test::synthetic_result(small);
+  outcome.ending = {core::ExitCode::not_converged, "not converged",
+                    core::Place("inversion::judge#above_target")};
+  core::log::configure({.file = folder / "log.jsonl"});
+  const int code = io::run::write(MPI_COMM_SELF, folder / "run", outcome, {.vtk = false, .report = false});
+  core::log::configure({});
+  CHECK(code == static_cast<int>(core::ExitCode::not_converged));
+  std::ifstream log(folder / "log.jsonl");
+  std::string line, last;
+  while (std::getline(log, line)) last = line;
+  CHECK_THAT(last,
+             Contains("\"id\":\"above_target\"") && Contains("inversion::judge") && Contains("warning"));
 }
 
 TEST_CASE("result: ParaView files and report of a result read again are those of the run, byte by byte") {
@@ -195,7 +216,7 @@ TEST_CASE("result: ParaView files and report of a result read again are those of
 TEST_CASE("result: a result with no data, history or meshes survives the file") {
   const OutputFolder folder;
   inversion::Outcome empty;
-  empty.model = empty.start = Eigen::VectorXd::Constant(1, 2.0);
+  empty.model.values = empty.start = Eigen::VectorXd::Constant(1, 2.0);
   io::run::write_result(folder / "result.h5", empty);
   const inversion::Outcome read = io::run::read_result(folder / "result.h5");
   CHECK(read.data.size() == 0);
@@ -217,23 +238,23 @@ TEST_CASE("result: arrays carry units and the normalized residuals") {
 }
 
 TEST_CASE("residuals: phases are wrapped, masked data are not counted") {
-  mt::ObservedData data;
-  data.survey = mt::full_survey({{"a", 0.0}}, {1.0}, {mt::Quantity::phase_yx, mt::Quantity::log10_rho_yx});
+  mt::Observations data;
+  data.survey = mt::full_survey({{"a", 0.0}}, {1.0}, {mt::Datum::phase_yx, mt::Datum::log10_rho_yx});
   data.value = Eigen::Vector2d(3.1, 2.0);
   data.sigma = Eigen::Vector2d(0.1, 0.5);
-  data.mask = {mt::MaskReason::kept, mt::MaskReason::listed};
+  data.reason = {mt::MaskReason::kept, mt::MaskReason::listed};
   const Eigen::VectorXd residual =
-      inversion::normalized_residuals(mt::data_set(data), Eigen::Vector2d(-3.1, 1.0));
+      inversion::normalized_residuals(data.data_set(), Eigen::Vector2d(-3.1, 1.0));
   CHECK(residual[0] == Approx((6.2 - 2.0 * std::numbers::pi) / 0.1));
   CHECK(std::isnan(residual[1]));
-  CHECK_THROWS_AS(inversion::normalized_residuals(mt::data_set(data), Eigen::VectorXd::Zero(3)),
+  CHECK_THROWS_AS(inversion::normalized_residuals(data.data_set(), Eigen::VectorXd::Zero(3)),
                   core::ShapeError);
 }
 
 TEST_CASE("result: parts that do not fit together are refused") {
   const OutputFolder folder;
   inversion::Outcome result = test::synthetic_result(small);
-  result.model.conservativeResize(5);
+  result.model.values.conservativeResize(5);
   CHECK_THAT(tests::error_of<core::ShapeError>([&] { io::run::write_result(folder / "result.h5", result); }),
              tests::HasId("wrong_size", {"48", "final model", "5"}));
   CHECK(folder.n_entries() == 0);
@@ -274,14 +295,15 @@ TEST_CASE("section: survives its own file and is found in a result") {
   const OutputFolder folder;
   const inversion::Outcome result = test::synthetic_result(small);
   io::run::write_result(folder / "result.h5", result);
-  io::model::write_section_hdf5(folder / "section.h5", result.section());
+  io::model::write_section_hdf5(folder / "section.h5", result.model);
   for (const char* name : {"result.h5", "section.h5"}) {
     const mesh::Model section = io::model::read_section_hdf5(folder / name);
-    CHECK(section.earth.grid.y_edges_m() == result.earth.grid.y_edges_m());
-    CHECK(section.earth.surface.z_m() == result.earth.surface.z_m());
-    CHECK((mesh::log10_resistivity(section) - result.model).cwiseAbs().maxCoeff() < 1e-9);
+    CHECK(section.earth.grid.y_edges_m() == result.model.earth.grid.y_edges_m());
+    CHECK(section.earth.surface.z_m() == result.model.earth.surface.z_m());
+    CHECK((mesh::log10_resistivity(section) - result.model.values).cwiseAbs().maxCoeff() < 1e-9);
   }
-  CHECK_THROWS_WITH(io::run::read_result(folder / "section.h5"), Contains("lodestone section"));
+  CHECK_THAT(tests::error_of<core::FormatError>([&] { (void)io::run::read_result(folder / "section.h5"); }),
+             tests::HasId("other_format", {"lodestone section"}));
 }
 
 TEST_CASE("section: edges that do not increase are a format error with the file's name") {
@@ -298,8 +320,9 @@ TEST_CASE("section: edges that do not increase are a format error with the file'
     core::write_vector(sink, "model/log10_resistivity", std::vector<double>{2.0});
     sink.commit();
   }
-  CHECK_THROWS_AS(io::model::read_section_hdf5(folder / "bad.h5"), core::FormatError);
-  CHECK_THROWS_WITH(io::model::read_section_hdf5(folder / "bad.h5"), Contains("bad.h5"));
+  CHECK_THAT(
+      tests::error_of<core::FormatError>([&] { (void)io::model::read_section_hdf5(folder / "bad.h5"); }),
+      tests::HasId("wrong_grid", {"bad.h5"}));
 }
 
 TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {
@@ -341,10 +364,10 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   const OutputFolder folder;
   inversion::Outcome written = test::synthetic_result(small);
   io::run::write_result(folder / "without.h5", written);
-  CHECK_FALSE(io::run::read_result(folder / "without.h5").uncertainty.has_value());
-  const Eigen::Index n = written.earth.grid.n_cells();
+  CHECK_FALSE(io::run::read_result(folder / "without.h5").findings.uncertainty.has_value());
+  const Eigen::Index n = written.model.earth.grid.n_cells();
   const Eigen::VectorXd ramp = Eigen::VectorXd::LinSpaced(n, 0.0, 1.0);
-  inversion::uncertainty::Uncertainty& uncertainty = written.uncertainty.emplace();
+  inversion::uncertainty::Uncertainty& uncertainty = written.findings.uncertainty.emplace();
   inversion::uncertainty::PosteriorSpread& posterior = uncertainty.posterior.emplace();
   posterior.prior_deviation_decades = Eigen::VectorXd::Ones(n);
   posterior.deviation_decades = ramp;
@@ -370,60 +393,73 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
                                                                 .unknowns = "codes"};
   io::run::write_result(folder / "result.h5", written);
   const inversion::Outcome read = io::run::read_result(folder / "result.h5");
-  REQUIRE(read.uncertainty.has_value());
-  CHECK(same(read.uncertainty->posterior->resolution, posterior.resolution));
-  CHECK(same(read.uncertainty->posterior->investigated, posterior.investigated));
-  CHECK(same(read.uncertainty->ensemble->p95_log10_resistivity, 3.0 * ramp));
-  CHECK(read.uncertainty->ensemble->seed == 5);
-  CHECK(read.uncertainty->posterior->unknowns == "codes");
-  CHECK(read.uncertainty->posterior->counting.codes == 0.95);
-  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.earth.grid),
+  REQUIRE(read.findings.uncertainty.has_value());
+  CHECK(same(read.findings.uncertainty->posterior->resolution, posterior.resolution));
+  CHECK(same(read.findings.uncertainty->posterior->investigated, posterior.investigated));
+  CHECK(same(read.findings.uncertainty->ensemble->p95_log10_resistivity, 3.0 * ramp));
+  CHECK(read.findings.uncertainty->ensemble->seed == 5);
+  CHECK(read.findings.uncertainty->posterior->unknowns == "codes");
+  CHECK(read.findings.uncertainty->posterior->counting.codes == 0.95);
+  CHECK_THAT(inversion::uncertainty::in_words(*read.findings.uncertainty, read.model.earth.grid),
              Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
                  Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
-  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.earth.grid), !Contains("Errors count"));
+  CHECK_THAT(inversion::uncertainty::in_words(*read.findings.uncertainty, read.model.earth.grid),
+             !Contains("Errors count"));
   posterior.investigated.setZero();
   posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
-  const std::string words = inversion::uncertainty::in_words(*written.uncertainty, written.earth.grid);
-  CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") &&
+  const std::string words =
+      inversion::uncertainty::in_words(*written.findings.uncertainty, written.model.earth.grid);
+  CHECK_THAT(words, Contains("They determine no cell") && Contains("Errors count 2.50 times") &&
                         Contains("10.0 times narrower") && Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.counting.codes = 0.1;
-  CHECK_THAT(inversion::uncertainty::in_words(*written.uncertainty, written.earth.grid),
+  CHECK_THAT(inversion::uncertainty::in_words(*written.findings.uncertainty, written.model.earth.grid),
              Contains("too small"));
   posterior.investigated.conservativeResize(3);
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
 }
 
-TEST_CASE("result: a learned prior survives the file, and is judged in words") {
-  const OutputFolder folder;
+namespace {
+
+/// Returns a run whose learned prior has one region of two subdomains, and was polished.
+inversion::Outcome run_with_prior() {
   inversion::Outcome written = test::synthetic_result(small);
-  const Eigen::Index n = written.earth.grid.n_cells();
-  inversion::prior::PriorFindings& prior = written.prior.emplace();
+  const Eigen::Index n = written.model.earth.grid.n_cells();
+  inversion::prior::PriorFindings& prior = written.findings.prior.emplace();
   prior.subdomain = Eigen::VectorXd::Constant(n, -1.0);
   prior.subdomain.head(2) << 0.0, 1.0;
   prior.deviation_decades = Eigen::VectorXd::Zero(n);
   prior.deviation_decades.head(2) << 0.3, -0.4;
-  prior.decoded_log10_resistivity = written.model - prior.deviation_decades;
+  prior.decoded_log10_resistivity = written.model.values - prior.deviation_decades;
   prior.polished = true;
   prior.features_rms = 2.0;
   prior.final_rms = 1.0;
   prior.regions.push_back({"box", "vae.h5", "gaussian", "seed 1", 0.0, 2.0, 1.0, 3.0, 0.05,
                            Eigen::MatrixXd::Constant(3, 2, 2.0)});
-  written.target_rms = 1.0;
+  written.ending.target_rms = 1.0;
+  return written;
+}
+
+}  // namespace
+
+TEST_CASE("result: a learned prior survives the file") {
+  const OutputFolder folder;
+  inversion::Outcome written = run_with_prior();
+  inversion::prior::PriorFindings& prior = *written.findings.prior;
   io::run::write_result(folder / "result.h5", written);
   const inversion::Outcome read = io::run::read_result(folder / "result.h5");
-  REQUIRE(read.prior);
-  CHECK(same(read.prior->subdomain, prior.subdomain));
-  CHECK(same(read.prior->decoded_log10_resistivity, prior.decoded_log10_resistivity));
-  CHECK(read.prior->regions[0].codes == prior.regions[0].codes);
-  CHECK(read.prior->regions[0].decoder == "gaussian");
-  CHECK(read.prior->regions[0].z_to_m == 3.0);
-  CHECK(read.prior->deviation(0).largest == 0.4);
-  CHECK(read.prior->deviation(0).rms == Approx(std::sqrt(0.125)));
-  CHECK_THAT(inversion::prior::in_words(*read.prior, read.target_rms), Contains("does not fit the data") &&
-                                                                           Contains("mean square is 4.0") &&
-                                                                           !Contains("prior's fault"));
-  CHECK(read.prior->regions[0].coverage.empty());
+  REQUIRE(read.findings.prior);
+  CHECK(same(read.findings.prior->subdomain, prior.subdomain));
+  CHECK(same(read.findings.prior->decoded_log10_resistivity, prior.decoded_log10_resistivity));
+  CHECK(read.findings.prior->regions[0].codes == prior.regions[0].codes);
+  CHECK(read.findings.prior->regions[0].decoder == "gaussian");
+  CHECK(read.findings.prior->regions[0].z_to_m == 3.0);
+  CHECK(read.findings.prior->deviation(0).largest == 0.4);
+  CHECK(read.findings.prior->deviation(0).rms == Approx(std::sqrt(0.125)));
+  CHECK_THAT(
+      inversion::prior::in_words(*read.findings.prior, read.ending.target_rms),
+      Contains("does not fit the data") && Contains("mean square is 4.0") && !Contains("remaining misfit"));
+  CHECK(read.findings.prior->regions[0].coverage.empty());
   prior.regions[0].coverage = {
       {.distance_decades = 0.1, .relative_distance = 2.0, .chi_square = 1.5, .tail = 0.2},
       {.distance_decades = 0.4,
@@ -435,29 +471,33 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   prior.coverage_in_words = "1 of 2 subdomains";
   io::run::write_result(folder / "covered.h5", written);
   const inversion::Outcome covered = io::run::read_result(folder / "covered.h5");
-  CHECK(covered.prior->regions[0].coverage[1].data_share == 0.7);
-  CHECK_FALSE(covered.prior->regions[0].coverage[0].data_share);
-  CHECK(covered.prior->regions[0].coverage[1].verdict == inversion::prior::Verdict::outside);
-  const Eigen::VectorXd distance = covered.prior->in_cells(
+  CHECK(covered.findings.prior->regions[0].coverage[1].data_share == 0.7);
+  CHECK_FALSE(covered.findings.prior->regions[0].coverage[0].data_share);
+  CHECK(covered.findings.prior->regions[0].coverage[1].verdict == inversion::prior::Verdict::outside);
+  const Eigen::VectorXd distance = covered.findings.prior->in_cells(
       [](const inversion::prior::SubdomainCoverage& row) { return row.relative_distance; });
   CHECK(distance[1] == 8.0);
   CHECK(std::isnan(distance[2]));
-  CHECK_THAT(inversion::prior::in_words(*covered.prior, covered.target_rms),
+  CHECK_THAT(inversion::prior::in_words(*covered.findings.prior, covered.ending.target_rms),
              Contains("1 of 2 subdomains") && !Contains("mean square"));
   prior.regions[0].coverage.pop_back();
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
   prior.regions[0].coverage.clear();
-  prior.coverage_in_words.clear();
-  prior.final_rms = 1.98;
-  CHECK_THAT(inversion::prior::in_words(*written.prior, written.target_rms),
-             Contains("not the prior's fault"));
-  prior.features_rms = 1.0;
-  prior.polished = false;
-  CHECK_THAT(inversion::prior::in_words(*written.prior, written.target_rms),
-             Contains("The prior fits the data:") && !Contains("polish"));
-  prior.regions[0].coverage = {{}, {.verdict = inversion::prior::Verdict::outside}};
-  CHECK_THAT(inversion::prior::in_words(*written.prior, written.target_rms),
-             Contains("partly with earths that it hardly knows"));
   prior.subdomain.conservativeResize(3);
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
+}
+
+TEST_CASE("result: a learned prior is judged in words") {
+  inversion::Outcome written = run_with_prior();
+  inversion::prior::PriorFindings& prior = *written.findings.prior;
+  prior.final_rms = 1.98;
+  CHECK_THAT(inversion::prior::in_words(*written.findings.prior, written.ending.target_rms),
+             Contains("remaining misfit"));
+  prior.features_rms = 1.0;
+  prior.polished = false;
+  CHECK_THAT(inversion::prior::in_words(*written.findings.prior, written.ending.target_rms),
+             Contains("The prior fits the data:") && !Contains("polish"));
+  prior.regions[0].coverage = {{}, {.verdict = inversion::prior::Verdict::outside}};
+  CHECK_THAT(inversion::prior::in_words(*written.findings.prior, written.ending.target_rms),
+             Contains("partly with earths at the edge of its training"));
 }

@@ -2,7 +2,7 @@
 // One prism in three dimensions, taken through every room that a model passes.
 #include "inversion/prior/roughness.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 #include "physics/mesh/slice.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/vtk/run.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
 #include <vtkCell.h>
@@ -140,7 +141,7 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
   CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
   inversion::Outcome result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
-  result.earth.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
+  result.model.earth.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
   io::vtk::write_result_vtk(folder.path(), result);
   const auto written = read_vtu(folder / "section.vtu");
   REQUIRE(written->GetNumberOfCells() == 50 + 10);
@@ -252,7 +253,8 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
   const auto stations = read_vtp(folder / "stations.vtp");
   REQUIRE(stations->GetNumberOfPoints() == 3);
   CHECK(stations->GetPoint(1)[0] == Approx(result.sites.numbers("y_m")[1]));
-  CHECK(stations->GetPoint(1)[2] == Approx(-result.earth.surface.z_at(0.0, result.sites.numbers("y_m")[1])));
+  CHECK(stations->GetPoint(1)[2] ==
+        Approx(-result.model.earth.surface.z_at(0.0, result.sites.numbers("y_m")[1])));
   CHECK(vtkStringArray::SafeDownCast(stations->GetPointData()->GetAbstractArray("station"))->GetValue(2) ==
         "kim440");
   CHECK(value(stations->GetPointData(), "rms", 0) > 0.3);
@@ -285,8 +287,10 @@ TEST_CASE("vtk: a full disk is a file error and leaves nothing") {
 TEST_CASE("vtk: wrong sizes and missing folders are told") {
   const OutputFolder folder;
   mesh::Model section = draped_section();
-  CHECK_THROWS_WITH(io::vtk::write_model_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}),
-                    Contains("expected 6 values of extra, got 2"));
+  CHECK_THAT(tests::error_of<core::ShapeError>([&] {
+               io::vtk::write_model_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}});
+             }),
+             tests::HasId("wrong_values", {"6", "extra", "2"}));
   CHECK_THROWS_AS(io::vtk::write_model_vtu(folder / "none" / "s.vtu", section), core::FileError);
   CHECK_THROWS_AS(io::vtk::write_stations_vtp(folder / "s.vtp", {{"a"}, {}, {}, {}}), core::ShapeError);
 }

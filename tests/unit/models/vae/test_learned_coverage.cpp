@@ -35,7 +35,7 @@ struct CodedSounding {
     for (int i = 0; i < 16; ++i) frequencies.push_back(std::pow(10.0, 1.0 - 0.3 * i));
     map = std::make_shared<const prior::SubdomainMap>(
         n, std::vector<prior::Region>{{"column", models::vae::vae_decoder(vae), {cells}}});
-    using enum physics::mt::Quantity;
+    using enum physics::mt::Datum;
     forward = core::compose(
         physics::mt::d1::data_map(thickness,
                                   physics::mt::full_survey({{"a"}}, frequencies, {log10_rho_xy, phase_xy})),
@@ -53,12 +53,10 @@ struct CodedSounding {
   [[nodiscard]] VectorXd most_likely(const VectorXd& data) const {
     optimize::GaussNewton method(MPI_COMM_SELF,
                                  {.stop = {.max_iterations = 20, .target_rms = 1e-9, .min_rms_drop = 1e-6},
-                                  .lambda_strategy = optimize::LambdaStrategy::cooling,
-                                  .lambda_start = 1.0,
-                                  .cooling_factor = 1.0 + 1e-12});
-    method.set_reweigh(prior->reweigh());
+                                  .lambda = optimize::Cooling{.factor = 1.0 + 1e-12},
+                                  .lambda_start = 1.0});
     const VectorXd zero = VectorXd::Zero(map->size_in());
-    return method.minimize(objective(data, zero), zero).model;
+    return method.minimize(objective(data, zero), zero, {.reweigh = prior->reweigh()}).model;
   }
   std::shared_ptr<const prior::SubdomainMap> map;
   core::MapPtr forward;

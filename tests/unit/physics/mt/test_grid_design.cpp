@@ -11,18 +11,18 @@ namespace mt = physics::mt;
 
 namespace {
 
-mt::ObservedData data_at(const std::vector<double>& y_m, double log10_rho) {
+mt::Observations data_at(const std::vector<double>& y_m, double log10_rho) {
   std::vector<mt::Station> stations(y_m.size());
   for (std::size_t i = 0; i < y_m.size(); ++i) {
     stations[i].name = std::to_string(i);
     stations[i].y_m = y_m[i];
   }
-  mt::ObservedData data;
-  data.survey = mt::full_survey(std::move(stations), {100.0, 0.01}, {mt::Quantity::log10_rho_xy});
+  mt::Observations data;
+  data.survey = mt::full_survey(std::move(stations), {100.0, 0.01}, {mt::Datum::log10_rho_xy});
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
   data.value = Eigen::VectorXd::Constant(n, log10_rho);
   data.sigma = Eigen::VectorXd::Ones(n);
-  data.mask.assign(static_cast<std::size_t>(n), mt::MaskReason::kept);
+  data.reason.assign(static_cast<std::size_t>(n), mt::MaskReason::kept);
   data.interpolated.assign(static_cast<std::size_t>(n), 0);
   return data;
 }

@@ -31,7 +31,7 @@ Profile line_of(std::size_t n) {
   return profile_along(std::move(y_m));
 }
 
-MaskReason reason(const Observations& data, Quantity quantity, int frequency, int s) {
+MaskReason reason(const Observations& data, Datum quantity, int frequency, int s) {
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& key = data.survey.keys[i];
     if (key.quantity == quantity && key.frequency == frequency && key.station == s) return data.reason[i];
@@ -39,7 +39,7 @@ MaskReason reason(const Observations& data, Quantity quantity, int frequency, in
   return MaskReason::kept;
 }
 
-Selection selection_of(std::vector<Quantity> data) {
+Selection selection_of(std::vector<Datum> data) {
   Selection selection;
   selection.data = std::move(data);
   return selection;
@@ -52,7 +52,7 @@ constexpr double missing = not_given;
 TEST_CASE("observed data: values are those of the station, sigma is at least the floor", "[selection]") {
   const auto data =
       select({station("a"), station("b", 2.0)}, line_of(2),
-             selection_of({Quantity::log10_rho_xy, Quantity::phase_yx, Quantity::zyx_re, Quantity::tzy_im}));
+             selection_of({Datum::log10_rho_xy, Datum::phase_yx, Datum::zyx_re, Datum::tzy_im}));
   REQUIRE(data.survey.keys.size() == 4 * 3 * 2);
   CHECK(data.n_used() == 24);
   CHECK(data.value[0] == Approx(2.0));  // log10 rho at the first station
@@ -68,7 +68,7 @@ TEST_CASE("observed data: errors of the file count where they exceed the floor",
   auto noisy = station("a");
   const double modulus = std::abs(noisy.rows[0].values[Element::zxy]);
   for (auto& row : noisy.rows) row.errors[Element::zxy] = 0.2 * std::abs(row.values[Element::zxy]);
-  const Selection selection = selection_of({Quantity::zxy_re, Quantity::log10_rho_xy, Quantity::phase_xy});
+  const Selection selection = selection_of({Datum::zxy_re, Datum::log10_rho_xy, Datum::phase_xy});
   const auto data = select({noisy}, line_of(1), selection);
   CHECK(data.sigma[0] == Approx(0.2 * modulus));
   CHECK(data.sigma[3] == Approx(2.0 * 0.2 / ln10));
@@ -83,36 +83,56 @@ TEST_CASE(
     "[selection]") {
   auto bad = station("a");
   bad.rows[1].values[Element::zyx] *= std::polar(1.0, 80.0 / deg_per_rad);  // folded phase 125
-  const auto data = select({bad}, line_of(1),
-                           selection_of({Quantity::zyx_re, Quantity::zyx_im, Quantity::log10_rho_yx,
-                                         Quantity::phase_yx, Quantity::phase_xy}));
-  CHECK(reason(data, Quantity::phase_yx, 1, 0) == MaskReason::out_of_quadrant);
-  CHECK(reason(data, Quantity::zyx_re, 1, 0) == MaskReason::out_of_quadrant);
-  CHECK(reason(data, Quantity::zyx_im, 1, 0) == MaskReason::out_of_quadrant);
-  CHECK(reason(data, Quantity::log10_rho_yx, 1, 0) == MaskReason::kept);
-  CHECK(reason(data, Quantity::phase_xy, 1, 0) == MaskReason::kept);
-  CHECK(reason(data, Quantity::phase_yx, 0, 0) == MaskReason::kept);
+  const auto data = select(
+      {bad}, line_of(1),
+      selection_of({Datum::zyx_re, Datum::zyx_im, Datum::log10_rho_yx, Datum::phase_yx, Datum::phase_xy}));
+  CHECK(reason(data, Datum::phase_yx, 1, 0) == MaskReason::out_of_quadrant);
+  CHECK(reason(data, Datum::zyx_re, 1, 0) == MaskReason::out_of_quadrant);
+  CHECK(reason(data, Datum::zyx_im, 1, 0) == MaskReason::out_of_quadrant);
+  CHECK(reason(data, Datum::log10_rho_yx, 1, 0) == MaskReason::kept);
+  CHECK(reason(data, Datum::phase_xy, 1, 0) == MaskReason::kept);
+  CHECK(reason(data, Datum::phase_yx, 0, 0) == MaskReason::kept);
 }
 
 TEST_CASE("observed data: missing, listed and bad-error data are masked and counted by reason",
           "[selection]") {
   auto first = station("a"), second = station("b");
   first.rows[0].values[Element::zxy] = Complex(missing, missing);
-  Selection selection = selection_of({Quantity::zxy_re, Quantity::zxy_im});
+  Selection selection = selection_of({Datum::zxy_re, Datum::zxy_im});
   selection.floors.clear();
   second.rows[2].errors[Element::zxy] = missing;
-  selection.masks = {{.station = "b", .data = {Quantity::zxy_im}, .min_frequency_hz = 50.0}};
+  selection.masks = {{.station = "b", .data = {Datum::zxy_im}, .min_frequency_hz = 50.0}};
   const auto data = select({first, second}, line_of(2), selection);
-  CHECK(reason(data, Quantity::zxy_re, 0, 0) == MaskReason::missing);
+  CHECK(reason(data, Datum::zxy_re, 0, 0) == MaskReason::missing);
   CHECK(std::isnan(data.value[0]));
-  CHECK(reason(data, Quantity::zxy_im, 0, 1) == MaskReason::listed);
-  CHECK(reason(data, Quantity::zxy_re, 0, 1) == MaskReason::kept);
-  CHECK(reason(data, Quantity::zxy_re, 2, 1) == MaskReason::bad_error);
-  const std::string table = mask_table(data.observed_data());
+  CHECK(reason(data, Datum::zxy_im, 0, 1) == MaskReason::listed);
+  CHECK(reason(data, Datum::zxy_re, 0, 1) == MaskReason::kept);
+  CHECK(reason(data, Datum::zxy_re, 2, 1) == MaskReason::bad_error);
+  const std::string table = mask_table(data);
   CHECK_THAT(table,
              Catch::Contains("zxy_re") && Catch::Contains("out_of_quadrant") && Catch::Contains("all"));
-  CHECK(data.observed_data().kept().survey.keys.size() == static_cast<std::size_t>(data.n_used()));
+  CHECK(data.kept().survey.keys.size() == static_cast<std::size_t>(data.n_used()));
   CHECK(data.n_used() == 12 - 2 - 1 - 2);
+}
+
+TEST_CASE("observed data: what the simulation does not predict is masked and counted", "[selection]") {
+  Selection selection = selection_of({datum("zxy_re"), datum("zxx_re"), datum("tzx_im"), datum("phase_det")});
+  selection.masks = {{.data = {datum("tzx_im")}}};
+  const Observations all = select({station("a")}, line_of(1), selection);
+  CHECK(reason(all, datum("zxx_re"), 0, 0) == MaskReason::kept);
+  const Observations data = without_unpredicted(all, section_elements);
+  CHECK(reason(data, datum("zxy_re"), 0, 0) == MaskReason::kept);
+  CHECK(reason(data, datum("zxx_re"), 0, 0) == MaskReason::not_predicted);
+  CHECK(reason(data, datum("phase_det"), 2, 0) == MaskReason::not_predicted);
+  CHECK(reason(data, datum("tzx_im"), 0, 0) == MaskReason::listed);
+  CHECK(data.n_used() == 3);
+  CHECK_THAT(mask_table(data), Catch::Contains("not_predicted"));
+  CHECK(data.data_set().reasons().back() == "not_predicted");
+  CHECK(all.data_set().reasons().back() == "bad_error");
+  const Observations none = select({station("a")}, line_of(1), selection_of({datum("zxx_re")}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(without_unpredicted(none, section_elements)); }),
+             tests::HasId("no_usable_datum", {"not_predicted", "zxx_re"}));
 }
 
 TEST_CASE(
@@ -121,7 +141,7 @@ TEST_CASE(
     "[selection]") {
   auto other = station("b");
   for (auto& row : other.rows) row.frequency_hz *= 1.3;
-  Selection selection = selection_of({Quantity::log10_rho_xy});
+  Selection selection = selection_of({Datum::log10_rho_xy});
   CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
                (void)select({station("a"), other}, line_of(2), selection);
              }),
@@ -143,7 +163,7 @@ TEST_CASE(
     "[selection]") {
   auto dead = station("dead");
   for (auto& row : dead.rows) row.values[Element::zxy] = Complex(missing, missing);
-  Selection selection = selection_of({Quantity::zxy_re, Quantity::zxy_im});
+  Selection selection = selection_of({Datum::zxy_re, Datum::zxy_im});
   CHECK(mask_warnings(select({station("a"), station("b")}, line_of(2), selection)).empty());
   const auto one = mask_warnings(select({station("a"), dead, station("b")}, line_of(3), selection));
   REQUIRE(one.size() == 1);
@@ -155,7 +175,7 @@ TEST_CASE(
   REQUIRE(two.size() == 1);
   CHECK_THAT(two[0], Catch::Contains(": dead (6 missing), turned (6 out_of_quadrant);") &&
                          Catch::Contains("missing:") && Catch::Contains("out_of_quadrant:"));
-  selection.masks = {{.station = "b", .data = {Quantity::zxy_im}}};
+  selection.masks = {{.station = "b", .data = {Datum::zxy_im}}};
   const auto elsewhere = mask_warnings(select({station("a"), dead, station("b")}, line_of(3), selection));
   selection.masks.push_back({.station = "a"});
   CHECK_THAT(
@@ -169,7 +189,7 @@ TEST_CASE(
     "observed data: nothing usable is an error that shows the table and says what to look at, so is a rule "
     "for an unknown station",
     "[selection]") {
-  Selection selection = selection_of({Quantity::zxy_re});
+  Selection selection = selection_of({Datum::zxy_re});
   selection.masks = {{}};
   CHECK_THAT(
       tests::error_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
@@ -182,15 +202,15 @@ TEST_CASE("observed data: what no station had to hold is missing without a warni
   StationData sparse = station("sparse"), full = station("full");
   sparse.rows.resize(1);
   sparse.rows[0].values[Element::zyx] = {missing, missing};
-  Selection selection = selection_of({Quantity::zxy_re, Quantity::zyx_re});
+  Selection selection = selection_of({Datum::zxy_re, Datum::zyx_re});
   selection.frequencies = FrequencyChoice::all;
   const auto data = select({full, sparse}, line_of(2), selection);
   CHECK(data.n_used() == 7);
-  CHECK(reason(data, Quantity::zxy_re, 1, 1) == MaskReason::missing);
+  CHECK(reason(data, Datum::zxy_re, 1, 1) == MaskReason::missing);
   CHECK(mask_warnings(data).empty());
-  sparse.readings = {{Quantity::zyx_re, 100.0, missing, 0.1, {}},
-                     {Quantity::zyx_re, 10.0, missing, 0.1, {}},
-                     {Quantity::zyx_re, 1.0, missing, 0.1, {}}};
+  sparse.readings = {{Datum::zyx_re, 100.0, missing, 0.1, {}},
+                     {Datum::zyx_re, 10.0, missing, 0.1, {}},
+                     {Datum::zyx_re, 1.0, missing, 0.1, {}}};
   CHECK_THAT(mask_warnings(select({full, sparse}, line_of(2), selection)).at(0),
              Catch::Contains("30.0 %") && Catch::Contains("missing:"));  // stated, but no numbers
   selection.frequencies = FrequencyChoice::shared;

@@ -31,23 +31,22 @@ TEST_CASE(
     "positive offset",
     "[profile]") {
   const auto profile = make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {-30, 500}},
-                                    {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
+                                    {.azimuth_deg = 90.0, .origin = {}, .distance = {}});
   CHECK(profile.y_m[1] == Approx(1000));
   CHECK(profile.offset_m[2] == Approx(-20.0));
   const auto north_of = make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {30, 500}},
-                                     {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
+                                     {.azimuth_deg = 90.0, .origin = {}, .distance = {}});
   CHECK(north_of.offset_m[2] == Approx(20.0));  // azimuth 0 is +x: north
 }
 
 TEST_CASE("profile: y counts from the origin station and running sums are at least as long as projections",
           "[profile]") {
   const std::vector<PlanePoint> points{{0, 0}, {300, 1000}, {-300, 2000}};
-  const auto projected = make_profile(
-      {"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "b", .distance = Distance::projected});
+  const auto projected = make_profile({"a", "b", "c"}, points,
+                                      {.azimuth_deg = 90.0, .origin = "b", .distance = Distance::projected});
   CHECK(projected.y_m == std::vector<double>{-1000, 0, 1000});
-  const auto summed =
-      make_profile({"a", "b", "c"}, points,
-                   {.azimuth_deg = 90.0, .origin_station = "a", .distance = Distance::running_sum});
+  const auto summed = make_profile({"a", "b", "c"}, points,
+                                   {.azimuth_deg = 90.0, .origin = "a", .distance = Distance::running_sum});
   CHECK(summed.y_m[2] == Approx(std::hypot(300, 1000) + std::hypot(600, 1000)));
 }
 
@@ -63,7 +62,7 @@ TEST_CASE(
   CHECK(make_profile({"a", "b"}, {{0, 0}, {0.2, 0}}, {.azimuth_deg = 0.0}).y_m[1] == Approx(0.2));
   const auto unknown = [] {
     (void)make_profile({"kim438", "kim439"}, {{0, 0}, {9, 9}},
-                       {.azimuth_deg = {}, .origin_station = "kim483", .distance = {}});
+                       {.azimuth_deg = {}, .origin = "kim483", .distance = {}});
   };
   CHECK_THAT(tests::error_of<core::InvalidArgument>(unknown),
              tests::HasId("unknown_station", {"\"kim483\"", "\"kim438\""}));

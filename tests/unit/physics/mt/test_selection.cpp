@@ -356,14 +356,14 @@ TEST_CASE("stated data: everything that stations hold, without floors, limits an
   a.rows[0].values[Element::zxy] *= -1.0;  // out of its quadrant
   a.rows[0].errors[Element::zyx] = not_given;
   a.readings = {{Datum::phase_xy, 9.99, 0.5, 0.1, {}}};
-  const ObservedData data = stated_data({a, b});
+  const Observations data = stated_data({a, b});
   CHECK(data.survey.frequencies_hz == std::vector<double>{10.0, 9.99, 0.01});
   CHECK(data.survey.stations.size() == 2);
   CHECK(data.survey.keys.front().quantity == Datum::zxy_re);
-  CHECK(data.mask[0] == MaskReason::kept);
+  CHECK(data.reason[0] == MaskReason::kept);
   CHECK(data.sigma[0] == 1e-9);
-  CHECK(std::ranges::count(data.mask, MaskReason::bad_error) == 2);
-  CHECK(data.n_kept() == 2 * 6 * 3 - 2 + 1);
+  CHECK(std::ranges::count(data.reason, MaskReason::bad_error) == 2);
+  CHECK(data.n_used() == 2 * 6 * 3 - 2 + 1);
   CHECK(stated_data({}).value.size() == 0);
 }
 

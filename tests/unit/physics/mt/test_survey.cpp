@@ -31,15 +31,15 @@ TEST_CASE("half-space: apparent resistivity equals resistivity and the phase is 
 }
 
 TEST_CASE("quantities: modes and units are those of the field", "[survey]") {
-  CHECK(mode_of(Quantity::tzy_re) == Mode::te);
-  CHECK(mode_of(Quantity::phase_yx) == Mode::tm);
-  CHECK(units_of(Quantity::phase_yx) == "rad");
+  CHECK(mode_of(Datum::tzy_re) == Mode::te);
+  CHECK(mode_of(Datum::phase_yx) == Mode::tm);
+  CHECK(units_of(Datum::phase_yx) == "rad");
   CHECK_THROWS_AS(mode_of(datum("phase_det")), core::InvalidArgument);
 }
 
 TEST_CASE("survey: equal positions, bad frequencies and keys outside are refused", "[survey]") {
   const auto validate = [](std::vector<Station> stations, std::vector<double> frequencies) {
-    full_survey(std::move(stations), std::move(frequencies), {Quantity::zxy_re}).validate();
+    full_survey(std::move(stations), std::move(frequencies), {Datum::zxy_re}).validate();
   };
   CHECK_NOTHROW(validate({at("a", 0.0), at("b", 1.0)}, {1.0}));
   CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
@@ -52,7 +52,7 @@ TEST_CASE("survey: equal positions, bad frequencies and keys outside are refused
                static_cast<void>(validate({at("a", 0.0), at("far", 1e300)}, {1.0}));
              }),
              tests::HasId("station_far", {"far", "y = 1e+300 m"}));
-  auto survey = full_survey({at("a", 0.0)}, {1.0}, {Quantity::zxy_re});
+  auto survey = full_survey({at("a", 0.0)}, {1.0}, {Datum::zxy_re});
   survey.keys[0].station = 1;
   CHECK_THROWS_AS(survey.validate(), core::ShapeError);
 }
@@ -79,7 +79,7 @@ TEST_CASE("responses: predictions become one row per mode, frequency and site", 
 }
 
 TEST_CASE("responses: log10 apparent resistivity and phase become an impedance", "[survey]") {
-  const auto survey = full_survey({at("a", 0.0)}, {2.0}, {Quantity::log10_rho_yx, Quantity::phase_yx});
+  const auto survey = full_survey({at("a", 0.0)}, {2.0}, {Datum::log10_rho_yx, Datum::phase_yx});
   Eigen::VectorXd predicted(2);
   predicted << 2.0, -135.0 / deg_per_rad;
   const auto rows = responses_from(survey, predicted, {0.0});

@@ -9,15 +9,14 @@
 
 using namespace lodestone;
 using namespace lodestone::physics;
-using mt::Quantity;
+using mt::Datum;
 
 namespace {
 
-const std::vector<Quantity> all{Quantity::zxy_re,       Quantity::zxy_im,       Quantity::zyx_re,
-                                Quantity::zyx_im,       Quantity::log10_rho_xy, Quantity::phase_xy,
-                                Quantity::log10_rho_yx, Quantity::phase_yx};
+const std::vector<Datum> all{Datum::zxy_re,       Datum::zxy_im,   Datum::zyx_re,       Datum::zyx_im,
+                             Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx};
 
-mt::Survey sounding_of(const std::vector<Quantity>& quantities, std::vector<double> frequencies_hz) {
+mt::Survey sounding_of(const std::vector<Datum>& quantities, std::vector<double> frequencies_hz) {
   return mt::full_survey({{"a"}}, std::move(frequencies_hz), quantities);
 }
 
@@ -86,7 +85,7 @@ TEST_CASE("sounding: what a layered earth cannot give is refused") {
   CHECK_THAT(refusal({0.0}, {{zxy, 0, 0}}, {1.0}), HasId("thickness_not_positive"));
   CHECK_THAT(refusal({1.0}, {{zxy, 0, 0}}, {-1.0}), HasId("frequency_not_positive"));
   CHECK_THAT(tests::error_of<core::InvalidArgument>(
-                 [] { (void)mt::d1::data_map({1.0}, sounding_of({Quantity::tzy_re}, {1.0})); }),
+                 [] { (void)mt::d1::data_map({1.0}, sounding_of({Datum::tzy_re}, {1.0})); }),
              HasId("not_predicted", {"tzy_re", "Tzy"}));
   CHECK_THROWS_AS(mt::d1::data_map({1.0}, sounding_of(all, {1.0}))->value(Eigen::VectorXd::Zero(3)),
                   core::ShapeError);

@@ -16,8 +16,7 @@ using namespace lodestone::physics::mt;
 
 namespace {
 
-const std::vector<Quantity> impedances{Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re,
-                                       Quantity::zyx_im};
+const std::vector<Datum> impedances{Datum::zxy_re, Datum::zxy_im, Datum::zyx_re, Datum::zyx_im};
 
 /// Land for y < 0, a floor that falls to 900 m at 3 km and rises to 500 m at 6 km.
 mesh::SurfaceLine coast() {
@@ -117,7 +116,7 @@ TEST_CASE(
 TEST_CASE("sea: the certificate of a marine section passes on standard meshes", "[physics][mt][sea]") {
   const auto section = two_layers(coast(), 2.0, 20.0, {0.0, 0.3});
   const auto survey = full_survey({at(-1500.0), at(1500.0), at(4000.0)}, {0.3, 0.03},
-                                  {Quantity::log10_rho_xy, Quantity::log10_rho_yx});
+                                  {Datum::log10_rho_xy, Datum::log10_rho_yx});
   const auto certificate = d2::certify(MPI_COMM_SELF, section, survey, {}, {1.0, 0.4});
   INFO(certificate.table());
   CHECK(certificate.passed);

@@ -115,12 +115,10 @@ TEST_CASE("normal equations: chosen automatically, the smaller system is solved"
 TEST_CASE("normal equations: masked data do not enter, whatever their rows hold") {
   const Eigen::MatrixXd a = tests::random_matrix(20, 10, 1);
   const Eigen::VectorXd m = Eigen::VectorXd::Zero(10), observed = tests::random_matrix(20, 1, 2).col(0);
-  std::vector<std::uint8_t> kept(20, 1);
-  kept[3] = kept[19] = 0;
-  const inversion::optimize::Objective objective{
-      nullptr,
-      {observed, Eigen::VectorXd::Ones(20), kept, std::vector<std::uint8_t>(20, 0)},
-      tests::line_roughness(10)};
+  std::vector<int> reason(20, 0);
+  reason[3] = reason[19] = 1;
+  const inversion::optimize::Objective objective{nullptr, tests::masked_misfit(observed, 1.0, reason),
+                                                 tests::line_roughness(10)};
   const core::Team team(MPI_COMM_SELF);
   for (const auto space : spaces) {
     const auto model_of = [&](const Eigen::MatrixXd& jacobian) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/network_decoder.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"

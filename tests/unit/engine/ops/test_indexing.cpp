@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexing, accumulation along an axis, and functions that others say.
+// Indexing, accumulation along an axis, and functions that other ops express.
 #include "engine/core/error.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/indexing.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("scatter_add: equal indices add up, the gradient of a table of vectors
 TEST_CASE("take: an index outside the axis is an error with op and line, when it runs", "[engine]") {
   const Tensor outside = take(table_of(3, 2), at({0, 3})), negative_one = take(table_of(3, 2), at({-1}));
   CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(outside.eval()); }),
-             HasId("index_out_of_range", {"[gather]", "< 3", "3 (test_more_ops.cpp:"}));
+             HasId("index_out_of_range", {"[gather]", "< 3", "3 (test_indexing.cpp:"}));
   CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(negative_one.eval()); }),
              HasId("index_out_of_range", {"-1"}));
   CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(take(table_of(3, 2), row({1}))); }),

@@ -12,8 +12,8 @@
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
+using physics::mt::Datum;
 using physics::mt::MaskReason;
-using physics::mt::Quantity;
 
 namespace {
 
@@ -29,7 +29,7 @@ struct File : mare2dem::EmData {
   explicit File(mare2dem::EmData file)
       : mare2dem::EmData(std::move(file)), data(stated_data(stations)), predicted(stated_data(responses)) {}
   [[nodiscard]] const std::vector<std::string>& remarks() const { return stations.front().remarks; }
-  physics::mt::ObservedData data, predicted;
+  physics::mt::Observations data, predicted;
 };
 
 File parse(const std::string& text) {
@@ -42,7 +42,7 @@ core::Error refusal(const std::string& text) {
 }
 
 /// The value or σ of a datum; frequencies count from the highest.
-double number_of(const physics::mt::ObservedData& data, const Eigen::VectorXd& from, Quantity quantity,
+double number_of(const physics::mt::Observations& data, const Eigen::VectorXd& from, Datum quantity,
                  int frequency, int station) {
   const auto& keys = data.survey.keys;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -51,13 +51,13 @@ double number_of(const physics::mt::ObservedData& data, const Eigen::VectorXd& f
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
-double value_of(const File& file, Quantity quantity, int frequency, int station) {
+double value_of(const File& file, Datum quantity, int frequency, int station) {
   return number_of(file.data, file.data.value, quantity, frequency, station);
 }
-double sigma_of(const File& file, Quantity quantity, int frequency, int station) {
+double sigma_of(const File& file, Datum quantity, int frequency, int station) {
   return number_of(file.data, file.data.sigma, quantity, frequency, station);
 }
-double response_of(const File& file, Quantity quantity, int frequency, int station) {
+double response_of(const File& file, Datum quantity, int frequency, int station) {
   return number_of(file.predicted, file.predicted.value, quantity, frequency, station);
 }
 
@@ -69,17 +69,17 @@ TEST_CASE("EMData: the marine demo has 25 stations with depth and tilt and 1600 
   CHECK(file.data.survey.stations.size() == 25);
   CHECK(file.data.survey.stations[24].name == "25");
   CHECK(file.data.survey.frequencies_hz.size() == 16);
-  CHECK(file.data.n_kept() == 1600);
+  CHECK(file.data.n_used() == 1600);
   CHECK(file.stations[0].site.z_m == 2172.1);
   CHECK(file.stations[19].site.tilt_deg == -10.0);
   CHECK(file.remarks().empty());
   CHECK(file.responses.empty());
-  CHECK(value_of(file, Quantity::log10_rho_xy, 15, 0) == 1.19785);
-  CHECK(sigma_of(file, Quantity::log10_rho_yx, 15, 0) == 0.017372);
+  CHECK(value_of(file, Datum::log10_rho_xy, 15, 0) == 1.19785);
+  CHECK(sigma_of(file, Datum::log10_rho_yx, 15, 0) == 0.017372);
   const double degree = std::numbers::pi / 180.0;
-  CHECK(value_of(file, Quantity::phase_xy, 15, 0) == Approx(14.318 * degree));
-  CHECK(value_of(file, Quantity::phase_yx, 15, 0) == Approx((19.4429 - 180.0) * degree));
-  CHECK(sigma_of(file, Quantity::phase_yx, 15, 0) == Approx(1.14592 * degree));
+  CHECK(value_of(file, Datum::phase_xy, 15, 0) == Approx(14.318 * degree));
+  CHECK(value_of(file, Datum::phase_yx, 15, 0) == Approx((19.4429 - 180.0) * degree));
+  CHECK(sigma_of(file, Datum::phase_yx, 15, 0) == Approx(1.14592 * degree));
 }
 
 TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]") {
@@ -87,10 +87,9 @@ TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]"
   CHECK(file.data.survey.stations[6].name == "7");
   REQUIRE(file.predicted.value.size() == 1600);
   CHECK(file.predicted.value.allFinite());
-  CHECK(response_of(file, Quantity::log10_rho_xy, 15, 0) == 1.197348);
-  CHECK(response_of(file, Quantity::phase_yx, 15, 6) ==
-        Approx((19.30873 - 180.0) * std::numbers::pi / 180.0));
-  CHECK(file.data.n_kept() == 0);  // errors of 0: not observed
+  CHECK(response_of(file, Datum::log10_rho_xy, 15, 0) == 1.197348);
+  CHECK(response_of(file, Datum::phase_yx, 15, 6) == Approx((19.30873 - 180.0) * std::numbers::pi / 180.0));
+  CHECK(file.data.n_used() == 0);  // errors of 0: not observed
 }
 
 TEST_CASE("EMData: every known type becomes its quantity in the units of the survey", "[mare2dem]") {
@@ -99,12 +98,12 @@ TEST_CASE("EMData: every known type becomes its quantity in the units of the sur
             "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 "
             "1e-4\n114 2 0 2 2e-3 1e-4\n"
             "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0) == Approx(2.0));
-  CHECK(sigma_of(file, Quantity::log10_rho_xy, 0, 0) == Approx(0.1 / std::numbers::ln10));
-  CHECK(value_of(file, Quantity::zyx_re, 1, 1) == -1e-3);
-  CHECK(value_of(file, Quantity::tzy_im, 0, 1) == -0.2);
-  CHECK(file.data.n_kept() == 8);  // neither the negative resistivity nor the error of 0
-  CHECK(std::count(file.data.mask.begin(), file.data.mask.end(), MaskReason::bad_error) == 1);
+  CHECK(value_of(file, Datum::log10_rho_xy, 0, 0) == Approx(2.0));
+  CHECK(sigma_of(file, Datum::log10_rho_xy, 0, 0) == Approx(0.1 / std::numbers::ln10));
+  CHECK(value_of(file, Datum::zyx_re, 1, 1) == -1e-3);
+  CHECK(value_of(file, Datum::tzy_im, 0, 1) == -0.2);
+  CHECK(file.data.n_used() == 8);  // neither the negative resistivity nor the error of 0
+  CHECK(std::count(file.data.reason.begin(), file.data.reason.end(), MaskReason::bad_error) == 1);
   CHECK(file.phase_convention == "lag");
   CHECK(file.origin == "11 N 1 2 90");
   CHECK(file.data.survey.frequencies_hz[1] == 0.01);
@@ -116,29 +115,29 @@ TEST_CASE("EMData: amplitude and phase of a tipper become its parts with propaga
                           "# Data: 8\n136 1 0 1 -150 2.2918311805232928\n135 1 1 1 0.5 0.02\n135 1 0 2 0.2 "
                           "0.03\n136 1 0 2 90 10\n" +
                           "135 2 0 1 -0.1 0.02\n136 2 0 1 10 5\n135 2 0 2 0.1 0.02\n136 2 0 2 60 0\n");
-  const auto value = [&](Quantity quantity, int frequency, int station) {
+  const auto value = [&](Datum quantity, int frequency, int station) {
     return value_of(file, quantity, frequency, station);
   };
-  const auto sigma = [&](Quantity quantity, int station) { return sigma_of(file, quantity, 0, station); };
-  CHECK(value(Quantity::tzy_re, 0, 0) == Approx(-0.25 * std::sqrt(3.0)));
-  CHECK(value(Quantity::tzy_im, 0, 0) == Approx(-0.25));
-  CHECK(sigma(Quantity::tzy_re, 0) == Approx(0.02));
-  CHECK(sigma(Quantity::tzy_im, 0) == Approx(0.02));
-  CHECK(std::abs(value(Quantity::tzy_re, 0, 1)) < 1e-15);
-  CHECK(value(Quantity::tzy_im, 0, 1) == Approx(0.2));
-  CHECK(sigma(Quantity::tzy_re, 1) == Approx(0.2 * std::numbers::pi / 18.0));
-  CHECK(sigma(Quantity::tzy_im, 1) == Approx(0.03));
-  CHECK(std::isnan(value(Quantity::tzy_re, 1, 0)));  // no amplitude is negative
-  CHECK(value(Quantity::tzy_re, 1, 1) == Approx(0.05));
-  CHECK(file.data.n_kept() == 4);  // an error of 0 is of both parts
-  CHECK(std::count(file.data.mask.begin(), file.data.mask.end(), MaskReason::bad_error) == 2);
+  const auto sigma = [&](Datum quantity, int station) { return sigma_of(file, quantity, 0, station); };
+  CHECK(value(Datum::tzy_re, 0, 0) == Approx(-0.25 * std::sqrt(3.0)));
+  CHECK(value(Datum::tzy_im, 0, 0) == Approx(-0.25));
+  CHECK(sigma(Datum::tzy_re, 0) == Approx(0.02));
+  CHECK(sigma(Datum::tzy_im, 0) == Approx(0.02));
+  CHECK(std::abs(value(Datum::tzy_re, 0, 1)) < 1e-15);
+  CHECK(value(Datum::tzy_im, 0, 1) == Approx(0.2));
+  CHECK(sigma(Datum::tzy_re, 1) == Approx(0.2 * std::numbers::pi / 18.0));
+  CHECK(sigma(Datum::tzy_im, 1) == Approx(0.03));
+  CHECK(std::isnan(value(Datum::tzy_re, 1, 0)));  // no amplitude is negative
+  CHECK(value(Datum::tzy_re, 1, 1) == Approx(0.05));
+  CHECK(file.data.n_used() == 4);  // an error of 0 is of both parts
+  CHECK(std::count(file.data.reason.begin(), file.data.reason.end(), MaskReason::bad_error) == 2);
   CHECK(file.remarks().empty());
 }
 
 TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a second one is refused",
           "[mare2dem]") {
   const auto file = parse(head + "# Data: 3\n104 1 1 1 30 2\n135 1 1 1 0.1 0.02\n136 1 0 2 20 5\n");
-  CHECK(file.data.n_kept() == 1);
+  CHECK(file.data.n_used() == 1);
   REQUIRE(file.remarks().size() == 1);
   CHECK_THAT(file.remarks()[0],
              Catch::Contains(" 2 rows ") && Catch::Contains("135") && Catch::Contains("136"));
@@ -152,16 +151,16 @@ TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a se
 TEST_CASE("EMResp: responses of a tipper's amplitude and phase become those of its parts", "[mare2dem]") {
   const auto file = parse(replaced(head, "EMData", "EMResp") +
                           "# Data: 2\n135 1 0 1 0.5 0.02 0.4 5\n136 1 0 1 0 3 -90 30\n");
-  CHECK(value_of(file, Quantity::tzy_re, 0, 0) == Approx(0.5));
-  CHECK(std::abs(response_of(file, Quantity::tzy_re, 0, 0)) < 1e-15);
-  CHECK(response_of(file, Quantity::tzy_im, 0, 0) == Approx(-0.4));
+  CHECK(value_of(file, Datum::tzy_re, 0, 0) == Approx(0.5));
+  CHECK(std::abs(response_of(file, Datum::tzy_re, 0, 0)) < 1e-15);
+  CHECK(response_of(file, Datum::tzy_im, 0, 0) == Approx(-0.4));
 }
 
 TEST_CASE("EMData: data of other kinds are left out with one warning that counts them", "[mare2dem]") {
   const auto file =
       parse(replaced(head, "# MT Freq", "# Transmitters: 1\n0 0 0 90 0 0 edipole tx\n# MT Freq") +
             "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n151 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
-  CHECK(file.data.n_kept() == 1);
+  CHECK(file.data.n_used() == 1);
   REQUIRE(file.remarks().size() == 2);
   CHECK_THAT(file.remarks()[0], Catch::Contains("d.emdata") && Catch::Contains("28 (2 rows), 151 (1 rows)"));
   CHECK_THAT(file.remarks()[1], Catch::Contains(" 1 rows ") && Catch::Contains("Tx#"));
@@ -172,11 +171,11 @@ TEST_CASE(
     "[mare2dem]") {
   const auto file =
       parse(head + "# Data: 4\n104 1 1 1 30 -2\n103 1 1 1 10 -1\n104 1 2 2 30 0\n104 2 2 2 30 1\n");
-  CHECK(file.data.n_kept() == 1);
+  CHECK(file.data.n_used() == 1);
   REQUIRE(file.remarks().size() == 1);
   CHECK_THAT(file.remarks()[0], Catch::Contains("d.emdata: 2 "));
   const auto polar = parse(head + "# Data: 2\n135 1 0 1 0.5 0.02\n136 1 0 1 20 -5\n");
-  CHECK(polar.data.n_kept() == 0);
+  CHECK(polar.data.n_used() == 0);
   CHECK_THAT(polar.remarks().at(0), Catch::Contains("d.emdata: 2 "));
 }
 

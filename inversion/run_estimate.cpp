@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/cost.hpp"
+#include "inversion/run_estimate.hpp"
 
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/study.hpp"
+#include "models/earths/synthetic.hpp"
+
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 
@@ -10,7 +11,7 @@
 #include <functional>
 #include <numbers>
 
-namespace lodestone::mt_invert::study {
+namespace lodestone::models::earths {
 namespace {
 
 constexpr double resolution_m = 125.0;      // pieces of slanted edges; cells that an edge cuts hold the mean
@@ -220,12 +221,12 @@ std::string synthetic_model(const std::string& family, int number) {
   const auto found =
       std::ranges::find(families(), family, [](const Family& each) { return each.about.name; });
   if (found == families().end())
-    throw core::InvalidArgument("mt_invert#unknown_family", "no family of synthetic models is called \"{}\"",
-                                family);
+    throw core::InvalidArgument("models::synthetic_model#unknown_family",
+                                "no family of synthetic models is called \"{}\"", family);
   Draws draws(static_cast<std::uint64_t>(found - families().begin()) * 100'000 +
               static_cast<std::uint64_t>(number));
   return fmt::format("# {} {}: {}\nresolution_m = {:g}\n\n{}", family, number, found->about.description,
                      resolution_m, found->draw(draws));
 }
 
-}  // namespace lodestone::mt_invert::study
+}  // namespace lodestone::models::earths

@@ -18,8 +18,8 @@
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
+using physics::mt::Datum;
 using physics::mt::Element;
-using physics::mt::Quantity;
 using physics::mt::StationData;
 using Stations = std::vector<StationData>;
 
@@ -198,14 +198,14 @@ TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443
   const auto stations = demo();
   const auto profile = geodesy::profile(stations, {.azimuth_deg = 329.5, .origin = "kim438"});
   physics::mt::Selection selection;
-  selection.data = {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
+  selection.data = {Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx};
   selection.frequencies = physics::mt::FrequencyChoice::listed;
   selection.frequencies_hz = demo_frequencies();
   selection.interpolate_stations = {"kim443"};
   const auto data = select(stations, profile, selection);
   const double masked =
       1.0 - static_cast<double>(data.n_used()) / static_cast<double>(data.survey.keys.size());
-  INFO(mask_table(data.observed_data()));
+  INFO(mask_table(data));
   CHECK(masked < 0.12);
   CHECK(std::count(data.interpolated.begin(), data.interpolated.end(), 1) == 80);
 }

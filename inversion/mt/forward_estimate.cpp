@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/mt/cost.hpp"
+#include "inversion/mt/forward_estimate.hpp"
 
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
-#include "inversion/cost.hpp"
+#include "inversion/run_estimate.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "io/report/network.hpp"
+#include "io/report/training.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -67,4 +69,28 @@ TEST_CASE("report: subdomains that are not of the grid are refused", "[io]") {
   CHECK_THAT(error_of<core::ShapeError>(
                  [&] { (void)report::decoding_picture(given.grid, given.draws, MatrixXd::Zero(7, 2)); }),
              HasId("wrong_cells", {"6", "7", "decodings"}));
+}
+
+TEST_CASE("training report: the history is found by the names of its columns, no number is none",
+          "[report]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "history.csv";
+  const std::string header =
+      "epoch,rate,loss,validation_loss,validation_reconstruction,validation_divergence";
+  core::write_file(path, header + ",validation_dissimilarity\n1,8e-4,4,3,2,0.5,\n2,8e-4,nan,1.5,1,0.25,\n");
+  const auto history = report::read_training_history(path);
+  REQUIRE(history.size() == 2);
+  CHECK(history[1].epoch == 2);
+  CHECK(history[0].training_loss == 4.0);
+  CHECK(std::isnan(history[1].training_loss));
+  CHECK(history[1].loss == 1.5);
+  CHECK(history[0].reconstruction == 2.0);
+  CHECK(history[1].divergence == 0.25);
+  CHECK(std::isnan(history[0].dissimilarity));
+  core::write_file(path, "");
+  CHECK(report::read_training_history(path).empty());
+  core::write_file(path, header + "\n1,8e-4,4,3,2,0.5\n");
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)report::read_training_history(path); }),
+             HasId("no_column", {"history.csv", "validation_dissimilarity"}));
+  CHECK_THROWS_AS(report::read_training_history(folder / "none.csv"), core::FileError);
 }

@@ -13,7 +13,7 @@
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
-using physics::mt::Quantity;
+using physics::mt::Datum;
 
 namespace {
 
@@ -40,7 +40,7 @@ TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances 
   CHECK(data.survey.stations.size() == 20);
   CHECK(data.survey.stations[19].y_m == 230800.0);
   CHECK(data.survey.frequencies_hz.size() == 12);
-  CHECK(data.n_kept() == 940);
+  CHECK(data.n_used() == 940);
   CHECK(stations[0].readings.empty());
   const physics::mt::StationRow& row = stations[0].rows.back();  // the lowest frequency
   CHECK(row.values[physics::mt::Element::zxy].real() == 4.301004e-04);
@@ -55,11 +55,11 @@ TEST_CASE("MT2DData: resistivities and phases become log10 and radian", "[mt2d]"
                           "-135 2\n1 2 1 -3 1\n");
   const auto& readings = file[0].readings;
   REQUIRE(readings.size() == 2);
-  CHECK(readings[0].datum == Quantity::log10_rho_xy);
+  CHECK(readings[0].datum == Datum::log10_rho_xy);
   CHECK(readings[0].value == Approx(2.0));
   CHECK(readings[0].sigma == Approx(0.1 / std::numbers::ln10));
   CHECK(readings[1].value == Approx(-0.75 * std::numbers::pi));
-  CHECK(stated_data(file).n_kept() == 2);
+  CHECK(stated_data(file).n_used() == 2);
   CHECK(file[1].site.z_m == -5.0);
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("MT2DData: data with a negative error are masked with one warning that
       head + "DataType: Impedance\nDataComp: 1\nZXY\nData Block: 2\n1 2 1 1 1 1\n1 1 1 1 1 ";
   CHECK(parse(block + "1\n")[0].remarks.empty());
   const auto file = parse(block + "-1\n");
-  CHECK(stated_data(file).n_kept() == 2);
+  CHECK(stated_data(file).n_used() == 2);
   REQUIRE(file[0].remarks.size() == 1);
   CHECK_THAT(file[0].remarks[0], Catch::Contains("d.dat: 2 "));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 #include "engine/core/error.hpp"
 #include "io/vtk/vtk_file.hpp"

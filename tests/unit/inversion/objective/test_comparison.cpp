@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/report/comparison.hpp"
+#include "inversion/objective/metrics.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
 #include <limits>
 
-using namespace lodestone::io::report;
+using lodestone::inversion::objective::correlation;
+using lodestone::inversion::objective::mean_log10;
 using lodestone::physics::mesh::Box;
 using lodestone::physics::mesh::Model;
 using lodestone::physics::mesh::TensorGrid;
@@ -106,4 +107,35 @@ TEST_CASE("comparison: means of blocks weigh cells by the area inside and leave 
   CHECK(std::isnan(mean_log10(all, box(50, 60, 0, 10))));
   all.values[0] = std::numeric_limits<double>::quiet_NaN();
   CHECK(mean_log10(all, box(0, 10, 0, 40)) == Approx(2.0));
+}
+
+TEST_CASE("comparison: models of a volume are compared at every x, with a section that is the same along x") {
+  namespace mesh = lodestone::physics::mesh;
+  const TensorGrid volume(mesh::Edges{{0, 10, 20}, {0, 10, 20}, {0, 10}});
+  const auto model_of = [](const mesh::Earth& earth, const Eigen::VectorXd& log10_rho) {
+    return mesh::resistivity_model(earth, Eigen::pow(10.0, log10_rho.array()));
+  };
+  const Model a = model_of({volume}, Eigen::Vector4d(1, 2, 3, 4)),
+              b = model_of({volume}, Eigen::Vector4d(1, 4, 3, 2)),
+              along_y = section({0, 10, 20}, {0, 10}, [](double y, double) { return y < 10 ? 1.0 : 2.0; });
+  CHECK(correlation(a, a).n_points == 4);
+  CHECK(correlation(a, b).r == Approx(0.2));
+  CHECK(correlation(a, along_y).n_points == 4);
+  CHECK(correlation(a, along_y).r == Approx(2.0 / std::sqrt(5.0)));
+  CHECK(correlation(along_y, a).n_points == 2);
+  CHECK(mean_log10(a, Box{}) == Approx(2.5));
+  CHECK(mean_log10(a, {.x_m = {10, 20}}) == Approx(3.0));
+  CHECK(mean_log10(a, {.x_m = {5, 20}, .y_m = {0, 10}}) == Approx((5.0 * 1 + 10.0 * 2) / 15.0));
+}
+
+TEST_CASE("comparison: a volume on the datum is compared below a surface that depends on x") {
+  namespace mesh = lodestone::physics::mesh;
+  const mesh::Edges edges{{0, 10, 20}, {0, 10}, {0, 10, 20}};
+  Eigen::MatrixXd z(2, 2);
+  z << -5.0, -5.0, 15.0, 15.0;  // 0 m at the first cells along x, 10 m at the second
+  const Model datum = mesh::resistivity_model(
+      {TensorGrid(edges, mesh::DepthReference::datum), mesh::Surface({0, 20}, {0, 10}, z)},
+      Eigen::Vector4d(10.0, 1e6, 100.0, 1000.0));
+  CHECK(correlation(datum, datum).n_points == 3);  // one cell lies in the air
+  CHECK(mean_log10(datum, {.z_m = {0, 20}}) == Approx((1.0 + 2.0 + 3.0) / 3.0));
 }

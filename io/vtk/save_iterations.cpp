@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/vtk/save_models.hpp"
+#include "io/vtk/save_iterations.hpp"
 
 #include "engine/core/mpi/rank_zero.hpp"
-#include "io/vtk/cells.hpp"
+#include "io/vtk/model_file.hpp"
 
 #include <memory>
 #include <utility>

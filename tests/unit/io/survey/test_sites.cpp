@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/survey/sites.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/text_fixture.hpp"
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+
+namespace {
+
+core::Error sites_message(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "s.csv", text);
+  return error_of<core::FormatError>([&] { (void)survey::read_sites_csv(path); });
+}
+
+}  // namespace
+
+TEST_CASE("sites CSV: names and positions are read, a missing depth means the surface", "[survey]") {
+  const TemporaryFolder folder;
+  const auto sites = survey::read_sites_csv(
+      write_text(folder, "s.csv", "site,y_m,z_m\r\n# a comment\r\n\"a, b\",-100.5,\r\nc, 2e3 ,-12\r\n"));
+  REQUIRE(sites.size() == 2);
+  CHECK(sites[0].name == "a, b");
+  CHECK(sites[0].y_m == -100.5);
+  CHECK_FALSE(sites[0].z_m.has_value());
+  CHECK(sites[1].z_m == -12.0);
+  CHECK(survey::read_sites_csv(write_text(folder, "t.csv", "site,y_m\nx,1")).size() == 1);
+}
+
+TEST_CASE(
+    "sites CSV: another header, a bad number, a doubled or nameless site and no site are format errors with "
+    "file and line",
+    "[survey]") {
+  CHECK_THAT(sites_message("name,y\nx,1\n"), HasId("wrong_header", {"s.csv:1", "site,y_m"}));
+  CHECK_THAT(sites_message("site,y_m\nx,far\n"), HasId("not_a_number", {"s.csv:2", "y_m", "\"far\""}));
+  CHECK_THAT(sites_message("site,y_m\nx,1\nx,2\n"), HasId("name_twice", {"s.csv:3", "x"}));
+  CHECK_THAT(sites_message("site,y_m\nx,1,5\n"), HasId("wrong_fields", {"s.csv:2", "2", "3"}));
+  CHECK_THAT(sites_message("site,y_m\n,1\n"), HasId("no_name"));
+  CHECK_THAT(sites_message("site,y_m\n"), HasId("no_site"));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)survey::read_sites_csv("/none/s.csv"); }),
+             HasId("no_file", {"/none/s.csv"}));
+}
