@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
     roughness.setIdentity();
     const inversion::optimize::Objective objective{
         core::affine(2.0 * Eigen::Matrix2d::Identity(), Eigen::Vector2d::Zero()),
-        {Eigen::Vector2d(2.0, 4.0), Eigen::Vector2d::Constant(0.1), {1, 1}, {0, 0}},
+        inversion::objective::DataMisfit(
+            core::DataSet({.observed = Eigen::Vector2d(2.0, 4.0), .sigma = Eigen::Vector2d::Constant(0.1)})),
         std::make_shared<inversion::objective::Regularization>(roughness, Eigen::Vector2d::Zero())};
     return inversion::optimize::GaussNewton(comm).minimize(objective, Eigen::Vector2d::Zero()).rms <= 1.0 ? 0
                                                                                                           : 1;
