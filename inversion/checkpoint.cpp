@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* format_name = "lodestone checkpoint";
 constexpr const char* format_version = "2";
+constexpr const char *group_before = "stage_before", *group_iterated = "stage_iterations";
 
 /// Returns dotted keys and values of TOML as `core::Options::to_toml` writes it.
 std::map<std::string, std::string> flattened(const std::string& toml) {
@@ -54,29 +55,30 @@ std::span<const double> span_of(const Eigen::VectorXd& values) {
 }
 
 /// Writes the summary of a finished stage: a state of its own, with reason and message.
-void write_summary(core::ArraySink& sink, const optimize::InversionSummary& summary) {
+void write_summary(core::ArraySink& sink, const std::string& group,
+                   const optimize::InversionSummary& summary) {
   optimize::InversionState state;
   state.iteration = summary.history.back().iteration;
   state.lambda = summary.lambda;
   state.model = summary.model;
   state.history = summary.history;
   state.design_model = summary.design_model;
-  optimize::write_state(sink, state, "stage_before");
-  core::write_vector(sink, "stage_before/stop_reason",
+  optimize::write_state(sink, state, group);
+  core::write_vector(sink, group + "/stop_reason",
                      std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
-  sink.attribute("stage_before", "stop_message", summary.message);
+  sink.attribute(group, "stop_message", summary.message);
 }
 
-optimize::InversionSummary read_summary(const core::ArraySource& source) {
-  const optimize::InversionState state = optimize::read_state(source, "stage_before");
-  const auto reason = core::read_integers(source, "stage_before/stop_reason");
+optimize::InversionSummary read_summary(const core::ArraySource& source, const std::string& group) {
+  const optimize::InversionState state = optimize::read_state(source, group);
+  const auto reason = core::read_integers(source, group + "/stop_reason");
   if (reason.size() != 1 || reason[0] < 0 ||
       reason[0] > static_cast<std::int64_t>(optimize::StopReason::failed))
     throw core::FormatError("inversion::checkpoint#unknown_reason",
-                            "{}: expected one known reason in stage_before/stop_reason; the file is damaged",
-                            source.location());
+                            "{}: expected one known reason in {}/stop_reason; the file is damaged",
+                            source.location(), group);
   return {.reason = static_cast<optimize::StopReason>(reason[0]),
-          .message = source.attribute("stage_before", "stop_message"),
+          .message = source.attribute(group, "stop_message"),
           .model = state.model,
           .predicted = {},
           .rms = state.history.back().rms,
@@ -124,7 +126,8 @@ void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunS
   core::write_vector(sink, "start", span_of(inputs.start));
   if (!inputs.decoders.empty()) sink.attribute("", "networks", inputs.decoders);
   optimize::write_state(sink, run.state);
-  if (run.before) write_summary(sink, *run.before);
+  if (run.before) write_summary(sink, group_before, *run.before);
+  if (run.iterated) write_summary(sink, group_iterated, *run.iterated);
 }
 
 namespace {
@@ -164,8 +167,13 @@ RunState read_checkpoint(const core::ArraySource& source, const RunInputs& input
         "{}: the run was started with something else: {}; restore it, or start a new run with -o", path,
         text);
   }
-  RunState run{optimize::read_state(source), {}};
-  if (source.contains("stage_before/model")) run.before = read_summary(source);
+  RunState run{optimize::read_state(source), {}, {}};
+  const auto summary_of = [&](const char* group) -> std::optional<optimize::InversionSummary> {
+    if (!source.contains(std::string(group) + "/model")) return {};
+    return read_summary(source, group);
+  };
+  run.before = summary_of(group_before);
+  run.iterated = summary_of(group_iterated);
   return run;
 }
 

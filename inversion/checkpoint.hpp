@@ -18,11 +18,12 @@ struct RunInputs {
   std::string decoders{};   ///< `prior::Regions::identity`; empty without a learned prior
 };
 
-/// The progress of a run: the state of its present stage, and how the stage before ended (without its
+/// The progress of a run: the state of its present stage, and how the stages before ended (without their
 /// predictions).
 struct RunState {
   optimize::InversionState state{};
-  std::optional<optimize::InversionSummary> before{};
+  std::optional<optimize::InversionSummary> before{};    ///< the codes before a polish
+  std::optional<optimize::InversionSummary> iterated{};  ///< the iterations before last steps
 };
 
 /// Writes inputs and progress.

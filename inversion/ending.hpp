@@ -6,7 +6,9 @@
 #include "inversion/optimize/optimizer.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 namespace lodestone::inversion {
 
@@ -22,12 +24,41 @@ struct Ending {
   double target_rms = 1.0;
 };
 
-/// Judges a run. `rms`: at the final accuracy, of what the iterations compared with `target`; a target that
-/// they reached may be missed there by 1 %, else `remedy` states what to set. The code is `solver` when the
+/// The misfit of the final model at the final accuracy: `of_data` is the rms of a run in its last line, its
+/// report and its files. `compared`: with the target, where the iterations count otherwise, as `counting`
+/// states.
+struct FinalRms {
+  double of_data, compared;
+  std::string counting{};  ///< "with further unknowns", "by Huber's norm"
+  FinalRms(double rms) : of_data(rms), compared(rms) {}
+  FinalRms(double data, double to_target, std::string how)
+      : of_data(data), compared(to_target), counting(std::move(how)) {}
+  /// Returns one number, or both with their names where they differ.
+  [[nodiscard]] std::string in_words() const;
+};
+
+/// Returns true if a target that the iterations reached is missed at the final accuracy: by more than 1 %.
+[[nodiscard]] bool misses(double rms, double target);
+
+/// Judges a run. `rms`: at the final accuracy; where `misses` a target that the iterations reached, `remedy`
+/// states what to set. The code is `solver` when the
 /// inversion failed. The ending holds the reason and message of the summary, which has at least the start
 /// model, and both numbers.
-[[nodiscard]] Ending judge(const optimize::InversionSummary& summary, double rms, double target,
+[[nodiscard]] Ending judge(const optimize::InversionSummary& summary, const FinalRms& rms, double target,
                            const std::string& remedy);
+
+/// The bend of the curve of roughness over rms, behind which a run bought little fit with much roughness.
+struct Bend {
+  double rms = 0.0;    ///< rms of the smoothest model that fits nearly as well as the last one
+  int iteration = 0;   ///< number of this model
+  double rougher = 1;  ///< roughness of the last model over its own
+};
+/// Returns the bend before the last model, if there is one: the smoothest earlier model whose rms is less
+/// than 25 % above that of the last one (which is less than 20 % below), where the last one is more than four
+/// times as rough. The start model does not count. `history`: the rows of one stage.
+[[nodiscard]] std::optional<Bend> bend_of(std::span<const optimize::IterationRecord> history);
+/// Logs a warning with the rms at the bend, if there is one.
+void warn_of_bend(const optimize::InversionSummary& summary, double target_rms);
 
 /// Returns the reason for which a request from outside stops a run, if there is one.
 [[nodiscard]] inline std::optional<optimize::StopReason> reason_of(std::optional<core::StopRequest> request) {

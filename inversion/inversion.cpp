@@ -4,6 +4,7 @@
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
+#include "engine/core/mpi/team.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/regularizer.hpp"
 
@@ -43,13 +44,14 @@ Eigen::VectorXd of_iterations(const Problem& problem, const optimize::InversionS
                                    : Eigen::VectorXd(summary.predicted.head(problem.data.size()));
 }
 
-void log_rms(const Problem& problem, const Eigen::VectorXd& on_iterations, const Outcome& out) {
+void log_rms(const Problem& problem, const char* meshes, const Eigen::VectorXd& on_iterations,
+             const Outcome& out) {
   const objective::DataMisfit misfit(problem.data, problem.huber_threshold);
   const double difference = rms_between(misfit, on_iterations, out.predicted);
   core::log::info(
-      "rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of "
+      "rms {:.4f} on the {} meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of "
       "the data's errors",
-      misfit.rms(on_iterations), misfit.rms(out.predicted), difference);
+      misfit.rms(on_iterations), meshes, misfit.rms(out.predicted), difference);
   if (problem.huber_threshold > 0.0)
     core::log::info(
         "these rms count residuals beyond {:g} errors by Huber's norm; squared as all others they give "
@@ -76,17 +78,25 @@ Eigen::VectorXd in_result_rows(const Problem& problem, const Eigen::VectorXd& va
 }
 
 /// Returns predictions of all data at the final accuracy, and below them the further unknowns.
-Eigen::VectorXd final_responses(const Problem& problem, const Outcome& out) {
-  const core::ScopedTimer timer("run/final responses");
+Eigen::VectorXd responses_of(const Problem& problem, const Eigen::VectorXd& model,
+                             const Eigen::VectorXd& further) {
   const DataMaps& maps = problem.forward.results;
-  core::MapPtr map = maps.design(out.model.values);
-  Eigen::VectorXd x = out.model.values;
+  core::MapPtr map = maps.design(model);
+  Eigen::VectorXd x = model;
   if (scale_between(problem) == physics::mesh::Scale::log10) x = Eigen::pow(10.0, x.array());
-  if (out.further.size() == 0) return in_result_rows(problem, map->value(x));
+  if (further.size() == 0) return in_result_rows(problem, map->value(x));
   map = maps.with_further(std::move(map));
-  Eigen::VectorXd all(x.size() + out.further.size());
-  all << x, out.further;
+  Eigen::VectorXd all(x.size() + further.size());
+  all << x, further;
   return in_result_rows(problem, map->value(all));
+}
+
+/// Names what the iterations compare with the target beside the squares of the data's residuals.
+std::string counting_of(const Problem& problem) {
+  const bool huber = problem.huber_threshold > 0.0, further = problem.further.n > 0;
+  return huber && further ? "by Huber's norm, with the further unknowns"
+         : huber          ? "by Huber's norm"
+                          : "with the further unknowns";
 }
 
 Outcome stopped_outcome(Outcome out, std::string message) {
@@ -105,6 +115,27 @@ void require_model(const optimize::InversionSummary& summary) {
 }
 
 }  // namespace
+
+struct Inversion::FinalResponses {
+  Eigen::VectorXd all{};  ///< data, and below them the further unknowns
+  double rms = 0.0;       ///< counts both, as it is compared with the target
+};
+
+struct Inversion::Minimized {
+  std::optional<Stage> polish{}, last_steps{};
+  optimize::InversionSummary summary{};
+  std::optional<FinalResponses> responses{};  ///< responses of its model, where they are known
+
+  [[nodiscard]] const Stage& last_of_iterations(const Stage& first) const { return polish ? *polish : first; }
+  [[nodiscard]] const Stage& last(const Stage& first) const {
+    return last_steps ? *last_steps : last_of_iterations(first);
+  }
+  /// Returns the run whose last model is assessed, on the meshes of the iterations.
+  [[nodiscard]] EndedRun assessed(const Stage& first) const {
+    const bool no_step = last_steps && summary.history.size() <= 1;
+    return {first, last_of_iterations(first), no_step ? *last_steps->iterated : summary};
+  }
+};
 
 Inversion::Inversion(MPI_Comm comm, Problem problem, Method method)
     : comm_(comm),
@@ -147,7 +178,7 @@ std::vector<Inversion::DirectivePtr> Inversion::directives(const Stage& stage) c
       std::make_shared<optimize::CheckpointDirective>([&](const optimize::InversionState& state) {
         core::on_rank_zero(comm_, [&] {
           checkpoint_->save([&](core::ArraySink& sink) {
-            write_checkpoint(sink, inputs_, {state, stage.features});
+            write_checkpoint(sink, inputs_, {state, stage.features, stage.iterated});
           });
         });
       }));
@@ -163,34 +194,88 @@ optimize::InversionSummary Inversion::minimize_stage(const Stage& stage) {
                                       .regularization = regularizer.at(stage.start)};
 
   // Steps until the data are fitted
-  const auto optimizer = optimizer_of(comm_, stage, method_);
+  const auto optimizer = optimizer_of(
+      comm_, stage, stage.is_final() ? for_last_steps(method_, stage.iterated->lambda) : method_);
   optimize::Hooks hooks{.directives = directives(stage),
                         .redesign = stage.redesign(target_rms(method_)),
+                        .confirm = stage.is_final(),
                         .reweigh = regularizer.reweigh(),
                         .stop = [this] { return stopped(); }};
   if (!saved_) return optimizer->minimize(objective, stage.start, std::move(hooks));
   return optimizer->resume(objective, std::exchange(saved_, std::nullopt)->state, std::move(hooks));
 }
 
-void Inversion::find_responses(const EndedRun& run, Outcome& out) const {
-  const Eigen::VectorXd on_iterations = of_iterations(*problem_, run.summary);
+Inversion::FinalResponses Inversion::final_responses(const Stage& stage,
+                                                     const optimize::InversionSummary& summary) {
+  const core::ScopedTimer timer("run/final responses");
+  FinalResponses found{.all = responses_of(*problem_, stage.unknowns.to_cells(summary.model),
+                                           stage.unknowns.further_of(summary.model))};
+  found.rms = misfit_of_results(*problem_).rms(found.all);
+  results_s_ = timer.seconds();
+  return found;
+}
+
+Inversion::Minimized Inversion::minimize_stages() {
+  // 1. The first stage, unless the checkpoint is of a later one
+  const double target = target_rms(method_);
+  const std::optional<optimize::InversionSummary> before = saved_ ? saved_->before : std::nullopt,
+                                                  iterated = saved_ ? saved_->iterated : std::nullopt;
+  Minimized found;
+  found.summary = before ? *before : iterated ? *iterated : minimize_stage(first_);
+
+  // 2. Where no draw of the prior fits the data, its cells move on their own, as little as they must
+  if (needs_polish(*problem_, found.summary)) {
+    found.polish.emplace(polish_stage(first_, std::move(found.summary), target));
+    found.summary = iterated ? *iterated : minimize_stage(*found.polish);
+  }
+
+  // 3. Where the target is reached on the iterations' meshes alone, the last steps are taken on finer ones
+  const Stage& last = found.last_of_iterations(first_);
+  if (!problem_->forward.last_steps.design || found.summary.reason != optimize::StopReason::target_reached)
+    return found;
+  if (!iterated) {
+    found.responses = final_responses(last, found.summary);
+    if (!misses(found.responses->rms, target)) return found;
+    core::log::info(
+        "the target {:g} is reached on the iterations' meshes (rms {:.4f}), and missed at the final accuracy "
+        "(rms {:.4f}): the last steps are taken there",
+        target, found.summary.rms, found.responses->rms);
+    found.responses.reset();
+  }
+  found.last_steps.emplace(final_stage(last, std::move(found.summary)));
+  found.summary = minimize_stage(*found.last_steps);
+  const std::string where = " (in the last steps, at the final accuracy)";
+  found.summary.message += where;
+  if (inversion::was_stopped(found.summary) || found.summary.reason == optimize::StopReason::failed)
+    return found;
+  found.responses = final_responses(*found.last_steps, found.summary);
+  if (misses(found.responses->rms, target) || found.summary.reason == optimize::StopReason::target_reached)
+    return found;
+  found.summary.reason = optimize::StopReason::target_reached;
+  found.summary.message = "at the target on the meshes of the final model" + where;
+  return found;
+}
+
+void Inversion::find_responses(const Minimized& found, Outcome& out) {
+  const Stage& last = found.last(first_);
+  const Eigen::VectorXd on_iterations = of_iterations(*problem_, found.summary);
   const objective::DataMisfit misfit(problem_->data, problem_->huber_threshold);
   double rms_to_target = 0.0;
-  if (run.summary.reason == optimize::StopReason::failed) {
+  if (found.summary.reason == optimize::StopReason::failed) {
     out.predicted = on_iterations;
     rms_to_target = misfit.rms(out.predicted);
   } else {
-    const Eigen::VectorXd all = final_responses(*problem_, out);
-    out.predicted = all.head(problem_->data.size());
-    rms_to_target = misfit_of_results(*problem_).rms(all);
+    const FinalResponses responses =
+        found.responses ? *found.responses : final_responses(last, found.summary);
+    out.predicted = responses.all.head(problem_->data.size());
+    rms_to_target = responses.rms;
   }
   out.ending.rms = objective::DataMisfit(problem_->data).rms(out.predicted);
-  log_rms(*problem_, on_iterations, out);
-  optimize::InversionSummary summary = run.summary;
-  if (!summary.history.empty()) summary.history.back().iteration += run.last.history().n_iterations_before();
-  const double rms = out.ending.rms;  // of the used data alone
-  out.ending = judge(summary, rms_to_target, out.ending.target_rms, problem_->forward.remedy);
-  out.ending.rms = rms;
+  log_rms(*problem_, last.is_final() ? "last step's" : "iterations'", on_iterations, out);
+  optimize::InversionSummary summary = found.summary;
+  if (!summary.history.empty()) summary.history.back().iteration += last.history().n_iterations_before();
+  out.ending = judge(summary, {out.ending.rms, rms_to_target, counting_of(*problem_)}, out.ending.target_rms,
+                     problem_->forward.remedy);
 }
 
 Outcome Inversion::minimize() {
@@ -203,46 +288,64 @@ Outcome Inversion::minimize() {
               .ending = {.target_rms = target_rms(method_)}};
   out.about.provenance = provenance_;
 
-  // 1. The first stage, unless the checkpoint is of the second
-  const bool is_first_over = saved_ && saved_->before;
-  optimize::InversionSummary summary = is_first_over ? *saved_->before : minimize_stage(first_);
-
-  // 2. Where no draw of the prior fits the data, its cells move on their own, as little as they must
-  std::optional<Stage> polish;
-  if (needs_polish(*problem_, summary)) {
-    polish.emplace(polish_stage(first_, std::move(summary), out.ending.target_rms));
-    summary = minimize_stage(*polish);
-  }
-  const EndedRun run{first_, polish ? *polish : first_, summary};
+  // 1. The model
+  const Minimized found = minimize_stages();
+  const Stage& last = found.last(first_);
+  const optimize::InversionSummary& summary = found.summary;
   out.ending.reason = summary.reason;
   out.ending.message = summary.message;
-  out.history = run.last.history().with(summary.history);
+  out.history = last.history().with(summary.history);
   if (inversion::was_stopped(summary)) return stopped_outcome(std::move(out), summary.message);
   require_model(summary);
-  out.model.values = run.last.unknowns.to_cells(summary.model);
-  out.further = run.last.unknowns.further_of(summary.model);
+  warn_of_bend(summary, out.ending.target_rms);
+  out.model.values = last.unknowns.to_cells(summary.model);
+  out.further = last.unknowns.further_of(summary.model);
 
-  // 3. How well the data determine the model, and how it stands to the prior
+  // 2. How well the data determine the model, and how it stands to the prior
+  const EndedRun run = found.assessed(first_);
   if (assessment_) {
-    UncertaintyResult found =
+    UncertaintyResult result =
         find_uncertainty(comm_, run, *assessment_, samples_, [this] { return stopped(); });
-    if (found.stopped)
+    if (result.stopped)
       return stopped_outcome(std::move(out),
-                             fmt::format("stopped from outside ({})", core::word(*found.stopped)));
-    out.findings.uncertainty = std::move(found.found);
+                             fmt::format("stopped from outside ({})", core::word(*result.stopped)));
+    out.findings.uncertainty = std::move(result.found);
   }
   if (out.findings.uncertainty)
-    core::log::info("uncertainty: {}",
-                    uncertainty::in_words(*out.findings.uncertainty, problem_->earth.grid));
+    core::log::info("uncertainty: {}", uncertainty::in_words(*out.findings.uncertainty, problem_->earth.grid,
+                                                             out.ending.target_rms));
   if (first_.codes)
     out.findings.prior = find_prior(run, out.model.values, out.findings.uncertainty, out.ending.target_rms);
 
-  // 4. Responses at the final accuracy, also of data that were not used
-  find_responses(run, out);
+  // 3. Responses at the final accuracy, also of data that were not used
+  find_responses(found, out);
   if (problem_->forward.tables && out.ending.reason != optimize::StopReason::failed)
     out.tables = problem_->forward.tables(out.model.values, out.further);
   out.about.provenance.finished_utc = core::utc_now();
   return out;
+}
+
+bool Inversion::certify(Outcome& outcome) const {
+  const auto& certificate = problem_->forward.certificate;
+  if (!certificate || outcome.was_stopped() || outcome.ending.reason == optimize::StopReason::failed)
+    return false;
+  const Certified found = certificate(
+      outcome.model.values,
+      {.stop = [this] { return core::Team(comm_).any(stopped().has_value()); }, .results_s = results_s_});
+  if (found.stopped)
+    core::log::warning(
+        core::log::Id("inversion::Inversion#certificate_stopped"),
+        "stopped from outside before the certificate of the meshes was ready. The results are complete, only "
+        "the table \"certificate\" is missing; resume the run to make it (--resume), or set "
+        "forward.certificate = \"none\"");
+  if (!found.table && !found.note.empty())
+    core::log::warning(core::log::Id("inversion::Inversion#certificate_off"), "no certificate was made. {}",
+                       found.note);
+  if (found.table)
+    outcome.tables.push_back(*found.table);
+  else if (!found.note.empty())
+    outcome.about.facts.emplace_back("Certificate of the meshes", found.note);
+  return found.table || !found.note.empty();
 }
 
 Inversion::DirectivePtr iteration_table() { return std::make_shared<optimize::IterationTable>(); }

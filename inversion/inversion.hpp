@@ -56,12 +56,20 @@ class Inversion {
   /// Runs everything. A run that is stopped from outside returns early, with the exit code for that. errors:
   /// SolverError when there is no model at all.
   [[nodiscard]] Outcome minimize();
+  /// Measures the errors of the maps at the final model, after the results were written: adds the table
+  /// "certificate", or the reason for which there is none to the facts. A request to stop ends it with
+  /// a warning. Returns true if the outcome changed.
+  [[nodiscard]] bool certify(Outcome& outcome) const;
 
  private:
   [[nodiscard]] RunInputs inputs() const;
   [[nodiscard]] optimize::InversionSummary minimize_stage(const Stage& stage);
   [[nodiscard]] std::vector<DirectivePtr> directives(const Stage& stage) const;
-  void find_responses(const EndedRun& run, Outcome& out) const;
+  struct Minimized;       ///< the stages of a run and how the last of them ended
+  struct FinalResponses;  ///< responses at the final accuracy
+  [[nodiscard]] Minimized minimize_stages();
+  [[nodiscard]] FinalResponses final_responses(const Stage& stage, const optimize::InversionSummary& summary);
+  void find_responses(const Minimized& found, Outcome& out);
   [[nodiscard]] std::optional<optimize::StopReason> stopped() const { return stop_ ? stop_() : std::nullopt; }
 
   MPI_Comm comm_;
@@ -75,6 +83,7 @@ class Inversion {
   std::optional<RunState> saved_;  ///< state of the stage that is resumed
   std::optional<AssessmentOptions> assessment_;
   StopRule stop_;
+  double results_s_ = 0.0;  ///< wall time of the responses at the final accuracy
 };
 
 /// Returns the table of iterations for the log.

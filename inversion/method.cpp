@@ -9,6 +9,21 @@ StopRules stop_rules(const Method& method) {
   return std::visit([](const auto& options) -> StopRules { return options.stop; }, method);
 }
 
+Method for_last_steps(Method method, double lambda) {
+  constexpr int few = 5, few_of_descents = 10;
+  if (auto* gauss_newton = std::get_if<optimize::GaussNewtonOptions>(&method)) {
+    gauss_newton->stop.max_iterations = few;
+    gauss_newton->lambda_start = lambda;
+  } else if (auto* descent = std::get_if<optimize::DescentOptions>(&method)) {
+    descent->stop.max_iterations = few_of_descents;
+    descent->lambda_start = lambda;
+  } else if (auto* both = std::get_if<AlternatingOptions>(&method)) {
+    both->stop.max_iterations = few;
+    both->polish.lambda_start = lambda;
+  }
+  return method;
+}
+
 std::unique_ptr<optimize::Optimizer> make_optimizer(MPI_Comm comm, const Method& method) {
   if (const auto* both = std::get_if<AlternatingOptions>(&method)) {
     optimize::GaussNewtonOptions polish = both->polish;

@@ -34,6 +34,10 @@ using Method = std::variant<optimize::GaussNewtonOptions, optimize::DescentOptio
   return std::holds_alternative<AlternatingOptions>(method);
 }
 
+/// Returns the method for the last steps of a run, at the final accuracy: a few of them, which begin with the
+/// λ of the step before (0: as the method begins).
+[[nodiscard]] Method for_last_steps(Method method, double lambda);
+
 /// Makes the optimizer of a stage in cells, or in codes and cells together. Where the method alternates, it
 /// serves the polish.
 [[nodiscard]] std::unique_ptr<optimize::Optimizer> make_optimizer(MPI_Comm comm, const Method& method);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/data_set.hpp"
+#include "engine/core/log.hpp"
 #include "engine/core/provenance.hpp"
 #include "inversion/ending.hpp"
 #include "inversion/optimize/staged_history.hpp"
@@ -24,6 +25,7 @@ struct About {
   std::string configuration{};  ///< every choice in force, such as a TOML file; a resumed run must share it
   core::Facts facts{};          ///< facts of the data and their place, for reports
   core::Provenance provenance{};
+  std::vector<core::log::KeptWarnings::Warning> warnings{};  ///< all that were kept of the run
 };
 
 /// A table beside a model, such as static shifts or the errors of the meshes.

@@ -25,6 +25,29 @@ core::Table pair_table(const core::Facts& facts) {
   return table;
 }
 
+core::Table warning_table(const std::vector<core::log::KeptWarnings::Warning>& warnings) {
+  core::Table::Texts ids, texts;
+  for (const auto& [id, text] : warnings) {
+    ids.push_back(id);
+    texts.push_back(text);
+  }
+  core::Table table;
+  table.add_texts("id", std::move(ids));
+  table.add_texts("text", std::move(texts));
+  return table;
+}
+
+/// Reads the warnings of a run; none from files without them.
+std::vector<core::log::KeptWarnings::Warning> read_warnings(const core::ArraySource& source) {
+  constexpr const char* group = "provenance/warnings";
+  std::vector<core::log::KeptWarnings::Warning> warnings;
+  if (!source.has_attribute(group, "columns")) return warnings;
+  const core::Table table = core::read_table(source, group);
+  for (std::size_t row = 0; row < table.n_rows(); ++row)
+    warnings.push_back({table.texts("id")[row], table.texts("text")[row]});
+  return warnings;
+}
+
 core::Facts read_facts(const core::ArraySource& source, const std::string& group) {
   const core::Table table = core::read_table(source, group);
   core::Facts facts;
@@ -44,6 +67,7 @@ void write_about(core::ArraySink& sink, const About& about) {
   sink.attribute("provenance", "finished_utc", provenance.finished_utc);
   core::write(sink, "provenance/build", pair_table(provenance.build));
   core::write(sink, "provenance/host", pair_table(provenance.host));
+  if (!about.warnings.empty()) core::write(sink, "provenance/warnings", warning_table(about.warnings));
 }
 
 std::string one_text(const core::ArraySource& source, const std::string& name) {
@@ -64,7 +88,8 @@ About read_about(const core::ArraySource& source) {
                          .command_line = one_text(source, "provenance/command_line"),
                          .started_utc = source.attribute("provenance", "started_utc"),
                          .finished_utc = source.attribute("provenance", "finished_utc"),
-                         .host = read_facts(source, "provenance/host")}};
+                         .host = read_facts(source, "provenance/host")},
+          .warnings = read_warnings(source)};
 }
 
 /// The numbers of a row of the history, in the order of the columns.

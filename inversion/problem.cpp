@@ -91,6 +91,11 @@ void Problem::check() const {
     throw core::InvalidArgument("inversion::Problem#no_further",
                                 "expected maps that take the {} further unknowns, but with_further is empty",
                                 further.n);
+  if (further.n > 0 && forward.last_steps.design && !forward.last_steps.with_further)
+    throw core::InvalidArgument("inversion::Problem#no_further",
+                                "expected maps of the last steps that take the {} further unknowns, but "
+                                "with_further is empty",
+                                further.n);
   check_result_rows(forward.result_rows, data);
   if (free_cells.empty())
     throw core::InvalidArgument("inversion::Problem#no_cell",

@@ -37,15 +37,34 @@ constexpr auto words(Redesigning) {
 
 /// The estimated cost of the maps, shared by all ranks and threads.
 struct ForwardCost {
-  double forward_s = 0.0, jacobian_s = 0.0;  ///< wall time of one run and of one Jacobian
-  double bytes = 0.0;                        ///< memory of each rank, without the Jacobian's dense algebra
-  std::string meshes{};                      ///< a table in words; "" without
+  double forward_s = 0.0, jacobian_s = 0.0;     ///< wall time of one run and of one Jacobian
+  double redesign_s = 0.0;                      ///< wall time of one redesign of the maps
+  double bytes = 0.0;                           ///< memory of each rank, without the Jacobian's dense algebra
+  std::string meshes{};                         ///< a table in words; "" without
+  double results_s = 0.0, results_bytes = 0.0;  ///< one run at the final accuracy
+  double certificate_s = 0.0, certificate_bytes = 0.0;  ///< the certificate; 0 without one
+};
+
+/// The terms on which a certificate is made.
+struct CertificateTerms {
+  std::function<bool()> stop{};  ///< runs between its parts; true ends it. collective
+  double results_s = 0.0;        ///< wall time of the run at the final accuracy, to estimate by; 0: unknown
+};
+
+/// The errors of the maps of a problem at a model, as far as they were measured.
+struct Certified {
+  std::optional<NamedTable> table{};  ///< named "certificate"; empty when stopped or not measured at all
+  std::string note{};                 ///< the parts that were not measured, and why; "" when all were
+  bool stopped = false;
 };
 
 /// The forward side of a problem.
 struct Forward {
   DataMaps iterations{};  ///< for the steps
   DataMaps results{};     ///< at the final accuracy; they return also data that are not used
+  /// Maps at the final accuracy that return what those of the iterations do: a run whose target is missed at
+  /// that accuracy alone takes its last steps with them. Empty: it takes none.
+  DataMaps last_steps{};
   /// Rows of the data that the maps of the results return; empty: all. The others have no prediction (NaN).
   std::vector<Eigen::Index> result_rows{};
   /// Scale in which the maps take the cells: `linear` for the quantity itself.
@@ -56,6 +75,9 @@ struct Forward {
   std::string remedy{};      ///< advice on how the iterations see the responses of the results
   /// Makes tables for the outcome from the final model and the further unknowns; empty: none. collective.
   std::function<std::vector<NamedTable>(const Eigen::VectorXd&, const Eigen::VectorXd&)> tables{};
+  /// Measures the errors of the maps at a model; empty: there is no such rule. It takes no more time than
+  /// three runs at the final accuracy, and no more memory than the run. collective.
+  std::function<Certified(const Eigen::VectorXd&, const CertificateTerms&)> certificate{};
   /// Estimates the cost from a model, a map of unknowns in front; empty: a run and a Jacobian are timed.
   std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost{};
 };

@@ -9,7 +9,8 @@
 namespace lodestone::inversion {
 
 /// Describes what a run will need: unknowns, data, regions of a learned prior, meshes, memory of each rank,
-/// time of an iteration and of what is found out about the final model. Runs the forward maps once.
+/// time of an iteration and of all that follows the last: responses at the final accuracy, certificate,
+/// uncertainty. Runs the forward maps once.
 /// collective.
 [[nodiscard]] std::string cost_in_words(const Inversion& run);
 

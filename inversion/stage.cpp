@@ -9,7 +9,7 @@
 namespace lodestone::inversion {
 namespace {
 
-constexpr const char *cells = "cells", *of_codes = "features", *polish = "polish";
+constexpr const char *cells = "cells", *of_codes = "features", *polish = "polish", *final_steps = "final";
 
 /// Warns of cells that the bounds move, since a transform cannot hold a model outside them.
 void warn_if_moved(const Unknowns& unknowns, const char* which, const Eigen::VectorXd& model) {
@@ -52,12 +52,13 @@ std::shared_ptr<const prior::Regions> cut(const Problem& problem) {
 }  // namespace
 
 optimize::StagedHistory Stage::history() const {
+  if (is_final()) return {name, rows_before};
   if (!features) return {name};
   return {name, optimize::StagedHistory{of_codes}.with(features->history)};
 }
 
 core::MapPtr Stage::forward_for(const Eigen::VectorXd& model, const Unknowns& of) const {
-  const DataMaps& maps = problem->forward.iterations;
+  const DataMaps& maps = is_final() ? problem->forward.last_steps : problem->forward.iterations;
   core::MapPtr map = of.behind(maps.design(model));
   return of.n_further() > 0 ? maps.with_further(std::move(map)) : map;
 }
@@ -66,6 +67,7 @@ optimize::Redesign Stage::redesign(double target_rms) const {
   const objective::Design design = [this](const Eigen::VectorXd& at) {
     return forward_for(unknowns.to_cells(at), unknowns);
   };
+  if (is_final()) return optimize::redesign_each_iteration(design);  // as the results are judged
   switch (problem->forward.redesign) {
     case Redesigning::never:
       break;
@@ -117,6 +119,17 @@ Stage polish_stage(const Stage& first, optimize::InversionSummary features, doub
     const Eigen::VectorXd& designed_for = stage.features->design_model;
     stage.design_model = designed_for.size() > 0 ? before.to_cells(designed_for) : first.start_model;
   }
+  return stage;
+}
+
+Stage final_stage(const Stage& before, optimize::InversionSummary iterated) {
+  Stage stage = before;
+  stage.name = final_steps;
+  stage.start = iterated.model;
+  stage.start_model = before.unknowns.to_cells(iterated.model);
+  stage.design_model.resize(0);
+  stage.rows_before = before.history().with(iterated.history);
+  stage.iterated = std::move(iterated);
   return stage;
 }
 

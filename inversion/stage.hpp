@@ -17,7 +17,8 @@ using ProblemPtr = std::shared_ptr<const Problem>;
 
 /// One minimization of a problem: over which unknowns, from where, and toward what.
 struct Stage {
-  std::string name;  ///< "cells"; with a learned prior "features", and "polish" behind them
+  /// "cells"; with a learned prior "features", and "polish" behind them; "final" of the last steps
+  std::string name;
   ProblemPtr problem;
   Unknowns unknowns;
   Eigen::VectorXd start;                   ///< start values of the unknowns
@@ -26,11 +27,15 @@ struct Stage {
       codes{};  ///< codes and the cells outside; empty without a learned prior and in a polish
   std::optional<optimize::InversionSummary> features{};  ///< result of the stage before a polish; else empty
   Eigen::VectorXd design_model{};  ///< the model whose maps it begins with; empty: the start
+  std::optional<optimize::InversionSummary> iterated{};  ///< result on the iterations' maps, of last steps
+  std::vector<optimize::StagedRecord> rows_before{};     ///< rows of all stages before last steps
 
   /// Returns true if steps of cells, which are the unknowns, alternate with steps of codes.
   [[nodiscard]] bool alternates() const { return codes && !unknowns.coded(); }
   /// Returns the rows of the stages before, to count iterations over all of them.
   [[nodiscard]] optimize::StagedHistory history() const;
+  /// Returns true for the last steps, on maps of the final accuracy.
+  [[nodiscard]] bool is_final() const { return iterated.has_value(); }
   /// Makes the data map of some unknowns, on maps for a model. shape: (n_cells).
   [[nodiscard]] core::MapPtr forward_for(const Eigen::VectorXd& model, const Unknowns& of) const;
   /// Makes the map that the stage begins with.
@@ -50,5 +55,8 @@ struct Stage {
 [[nodiscard]] bool needs_polish(const Problem& problem, const optimize::InversionSummary& features);
 /// Makes the stage in cells alone, from the model that the codes ended with and damped toward it.
 [[nodiscard]] Stage polish_stage(const Stage& first, optimize::InversionSummary features, double target_rms);
+
+/// Makes the stage of the last steps, at the final accuracy, from the model of the stage before.
+[[nodiscard]] Stage final_stage(const Stage& before, optimize::InversionSummary iterated);
 
 }  // namespace lodestone::inversion

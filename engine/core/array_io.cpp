@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/array_io.hpp"
 
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lodestone::core {
 namespace {
@@ -23,12 +25,14 @@ std::string describe(const ArrayInfo& info) {
 ArrayInfo expect(const ArraySource& source, const std::string& name, DType dtype, std::size_t rank) {
   if (!source.contains(name))
     throw FormatError("core::read#missing_array",
-                      "expected an array \"{}\", found none; is the file complete?", name);
+                      "{}: expected an array \"{}\", found none; is the file complete?", source.location(),
+                      name);
   ArrayInfo info = source.info(name);
   if (info.dtype != dtype || (rank != 0 && info.shape.size() != rank)) {
     throw FormatError("core::read#other_array",
-                      "expected array \"{}\" as {}{}, got {}; was the file written by another version?", name,
-                      name_of(dtype), rank == 0 ? "" : fmt::format(" with {} axes", rank), describe(info));
+                      "{}: expected array \"{}\" as {}{}, got {}; was the file written by another version?",
+                      source.location(), name, name_of(dtype),
+                      rank == 0 ? "" : fmt::format(" with {} axes", rank), describe(info));
   }
   return info;
 }
@@ -103,6 +107,19 @@ Eigen::MatrixXd read_matrix(const ArraySource& source, const std::string& name) 
   return rows;
 }
 
+Eigen::VectorXd read_finite(const ArraySource& source, const std::string& name, Eigen::Index size) {
+  const ArrayInfo info = expect(source, name, DType::f64, 1);
+  if (size >= 0 && info.shape[0] != size)
+    throw FormatError("core::read_finite#other_size", "{}: expected {} numbers in \"{}\", got {}",
+                      source.location(), size, name, info.shape[0]);
+  const std::vector<double> values = read_doubles(source, name);
+  if (const auto wrong = std::ranges::find_if_not(values, [](double value) { return std::isfinite(value); });
+      wrong != values.end())
+    throw FormatError("core::read_finite#not_finite", "{}: expected finite numbers in \"{}\", got {} at {}",
+                      source.location(), name, *wrong, wrong - values.begin());
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values));
+}
+
 std::vector<std::string> read_texts(const ArraySource& source, const std::string& name) {
   const auto width = static_cast<std::size_t>(expect(source, name, DType::u8, 2).shape[1]);
   const std::vector<std::uint8_t> bytes = read_bytes(source, name);
@@ -110,7 +127,7 @@ std::vector<std::string> read_texts(const ArraySource& source, const std::string
   for (std::size_t first = 0; first < bytes.size(); first += width) {
     const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(width);
-    texts.emplace_back(begin, std::find(begin, end, std::uint8_t{0}));
+    texts.push_back(clean_text(std::string(begin, std::find(begin, end, std::uint8_t{0}))));
   }
   return texts;
 }

@@ -66,6 +66,10 @@ void write_number(ArraySink& sink, const std::string& name, double value, const 
 [[nodiscard]] std::vector<std::int64_t> read_integers(const ArraySource& source, const std::string& name);
 [[nodiscard]] std::vector<std::uint8_t> read_bytes(const ArraySource& source, const std::string& name);
 [[nodiscard]] Eigen::MatrixXd read_matrix(const ArraySource& source, const std::string& name);
+/// Reads a vector whose numbers must be finite. `size`: expected number, negative: any. errors: FormatError
+/// that names file and array.
+[[nodiscard]] Eigen::VectorXd read_finite(const ArraySource& source, const std::string& name,
+                                          Eigen::Index size = -1);
 [[nodiscard]] std::vector<std::string> read_texts(const ArraySource& source, const std::string& name);
 
 }  // namespace lodestone::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/log.hpp"
 
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_text.hpp"
 
@@ -8,6 +9,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -42,7 +44,8 @@ std::string utc_now() {
 }
 
 std::string human_line(Level level, std::string_view message) {
-  return level == Level::info ? std::string(message) : fmt::format("{}: {}", name_of(level), message);
+  const std::string text = clean_text(message);  // of files and arguments, which may hold anything
+  return level == Level::info ? text : fmt::format("{}: {}", name_of(level), text);
 }
 
 std::string json_line(Level level, std::string_view message, const Place& place) {
@@ -70,6 +73,7 @@ struct Log {
   std::shared_ptr<spdlog::logger> file;
   std::atomic<bool> silent{false};
   std::array<std::atomic<int>, n_levels> counts{};
+  std::vector<KeptWarnings*> keepers;
 };
 
 /// mpirun hands its ranks a pseudo-terminal whatever its own output is: then the launcher's stdout decides.
@@ -117,16 +121,44 @@ void write(Level level, std::string_view message, const Place& place) {
   Log& log = the_log();
   ++log.counts[static_cast<std::size_t>(level)];
   const std::lock_guard lock(log.mutex);
-  if (level < log.options.level || (log.silent && level != Level::error)) return;
+  if (log.silent && level != Level::error) return;
+  if (level == Level::warning) {
+    const std::string id = place.id.empty() ? std::string() : fmt::format("{}#{}", place.component, place.id);
+    for (KeptWarnings* keeper : log.keepers) {
+      KeptWarnings::Warning warning{id, std::string(message)};
+      auto& kept = keeper->warnings_;
+      if (kept.size() < KeptWarnings::most && std::ranges::find(kept, warning) == kept.end())
+        kept.push_back(std::move(warning));
+    }
+  }
+  if (level < log.options.level) return;
   auto& console = level >= Level::warning ? *log.err : *log.out;
   console.info(log.options.format == Format::human ? human_line(level, message)
                                                    : json_line(level, message, place));
   if (log.file) log.file->info(json_line(level, message, place));
 }
 
+KeptWarnings::KeptWarnings() {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  log.keepers.push_back(this);
+}
+
+KeptWarnings::~KeptWarnings() {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  std::erase(log.keepers, this);
+}
+
+std::vector<KeptWarnings::Warning> KeptWarnings::all() const {
+  const std::lock_guard lock(the_log().mutex);
+  return warnings_;
+}
+
 int count(Level level) { return the_log().counts[static_cast<std::size_t>(level)]; }
 
-void print_out(std::string_view text) {
+void print_out(std::string_view given) {
+  const std::string text = clean_text(given);
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written)

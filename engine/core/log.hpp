@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace lodestone::core::log {
 
@@ -51,6 +52,29 @@ void print_out(std::string_view text);
 void write(Level level, std::string_view message, const Place& place = {});
 /// Returns the number of messages of this level since the start (used by summaries and tests).
 [[nodiscard]] int count(Level level);
+
+/// Keeps the warnings that are printed while it lives, in their order and each of them once; reports list
+/// them. A process may have several.
+class KeptWarnings {
+ public:
+  struct Warning {
+    std::string id;  ///< "mt::d2::simulation#idle_ranks"; empty: none
+    std::string text;
+    friend bool operator==(const Warning&, const Warning&) = default;
+  };
+  static constexpr std::size_t most = 1000;  ///< further ones are not kept
+
+  KeptWarnings();
+  ~KeptWarnings();
+  KeptWarnings(const KeptWarnings&) = delete;
+  KeptWarnings& operator=(const KeptWarnings&) = delete;
+
+  [[nodiscard]] std::vector<Warning> all() const;
+
+ private:
+  friend void write(Level, std::string_view, const Place&);
+  std::vector<Warning> warnings_;  ///< guarded by the mutex of the log
+};
 
 template <class... Args>
 void debug(fmt::format_string<Args...> text, Args&&... args) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/state/safetensors_header.hpp"
 
+#include "engine/core/crc32c.hpp"
 #include "engine/core/error.hpp"
-#include "engine/state/crc32c.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -113,7 +113,7 @@ class Parser {
     std::string blanked(text_);
     const std::string written = blanked.substr(opening.size(), no_checksum.size());
     blanked.replace(opening.size(), no_checksum.size(), no_checksum);
-    const std::string computed = checksum_text(crc32c(std::as_bytes(std::span(blanked))));
+    const std::string computed = checksum_text(core::crc32c(std::as_bytes(std::span(blanked))));
     if (computed != written)
       fail("wrong_header_checksum", fmt::format("a header with checksum {}", written), computed);
   }
@@ -233,7 +233,7 @@ std::string compose(const Header& header, const std::string& path) {
                                 path, most_header_bytes, text.size());
   }
   return text.replace(opening.size(), no_checksum.size(),
-                      checksum_text(crc32c(std::as_bytes(std::span(text)))));
+                      checksum_text(core::crc32c(std::as_bytes(std::span(text)))));
 }
 
 Header parse(std::string_view text, std::uint64_t n_data, const std::string& path) {

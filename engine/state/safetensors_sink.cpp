@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
+#include "engine/core/crc32c.hpp"
 #include "engine/core/error.hpp"
-#include "engine/state/crc32c.hpp"
 #include "engine/state/safetensors.hpp"
 #include "engine/state/safetensors_header.hpp"
 
@@ -49,7 +49,7 @@ void SafetensorsSink::write(const std::string& name, const core::ArrayInfo& info
                                 impl_->path, name);
   }
   impl_->header.arrays[name].info = info;
-  impl_->header.metadata[metadata_key(name, checksum_key)] = checksum_text(crc32c(bytes));
+  impl_->header.metadata[metadata_key(name, checksum_key)] = checksum_text(core::crc32c(bytes));
   if (core::is_complex(info.dtype))
     impl_->header.metadata[metadata_key(name, dtype_key)] = core::name_of(info.dtype);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/crc32c.hpp"
 #include "engine/core/error.hpp"
-#include "engine/state/crc32c.hpp"
+#include "engine/core/regular_file.hpp"
 #include "engine/state/safetensors.hpp"
 #include "engine/state/safetensors_header.hpp"
 
@@ -23,11 +24,11 @@ constexpr std::size_t verified_at_once = std::size_t{1} << 22;  // bytes
 /// A file open for reading; reads name their place, so that threads can share it.
 class ReadOnlyFile {
  public:
-  explicit ReadOnlyFile(std::string path)
-      : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit ReadOnlyFile(std::string path) : path_(std::move(path)) {
+    core::require_regular_file(path_);
+    descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat status {};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) fail(std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) fail(S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
   ~ReadOnlyFile() {
@@ -62,7 +63,7 @@ class ReadOnlyFile {
   }
 
   std::string path_;
-  int descriptor_;
+  int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
 
@@ -147,7 +148,7 @@ void SafetensorsSource::read(const std::string& name, std::int64_t first, std::s
                 fmt::format("{} to {}", first, first + n_bytes / element), "is it another file than it was?");
   }
   impl_->file.read(impl_->data_begin + entry.begin + static_cast<std::uint64_t>(first * element), out);
-  if (n_bytes == count * element) impl_->compare(name, crc32c(out));
+  if (n_bytes == count * element) impl_->compare(name, core::crc32c(out));
 }
 
 std::string SafetensorsSource::attribute(const std::string& object, const std::string& key) const {
@@ -173,7 +174,7 @@ void SafetensorsSource::verify() const {
     for (std::uint64_t at = entry.begin; at < entry.end; at += piece.size()) {
       piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(verified_at_once, entry.end - at)));
       impl_->file.read(impl_->data_begin + at, piece);
-      computed = crc32c(piece, computed);
+      computed = core::crc32c(piece, computed);
     }
     impl_->compare(name, computed);
   }

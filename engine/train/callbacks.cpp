@@ -4,6 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/regular_file.hpp"
 #include "engine/record/variable.hpp"
 #include "engine/state/state_file.hpp"
 
@@ -33,6 +34,7 @@ std::string header_of(const Training& training) {
 
 /// The header and the rows up to this epoch.
 std::string rows_until(const std::filesystem::path& path, std::int64_t epoch) {
+  core::require_regular_file(path.string());
   std::ifstream file(path);
   if (!file)
     throw core::FileError("engine::Csv#cannot_read_table",

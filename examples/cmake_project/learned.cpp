@@ -20,6 +20,6 @@ int main(int argc, char** argv) {
     const int samples = argc > 4 ? std::stoi(argv[4]) : 50, most = argc > 5 ? std::stoi(argv[5]) : 13;
     inversion::Inversion run(comm, problem, inversion::AlternatingOptions{.stop = {.max_iterations = most}});
     run.assess({.posterior = true, .ensemble = inversion::EnsembleOptions{.n_samples = samples}});
-    return io::run::write(comm, argc > 3 ? argv[3] : "out/learned", run.minimize());
+    return io::run::write(comm, argc > 3 ? argv[3] : "out/learned", run, run.minimize());
   });
 }

@@ -18,6 +18,6 @@ int main(int argc, char** argv) {
     inversion::Inversion run(
         comm, problem, inversion::GaussNewtonOptions{.stop = {.max_iterations = most, .target_rms = 1.2}});
     run.add(inversion::iteration_table());
-    return io::run::write(comm, argc > 2 ? argv[2] : "out/kim_eto", run.minimize());
+    return io::run::write(comm, argc > 2 ? argv[2] : "out/kim_eto", run, run.minimize());
   });
 }

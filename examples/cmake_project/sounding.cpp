@@ -21,6 +21,6 @@ int main(int argc, char** argv) {
     problem.roughness = {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 1.5};
     inversion::Inversion run(comm, problem, inversion::GaussNewtonOptions{});
     run.keep(io::hdf5::store(folder + "/checkpoint.h5"));  // resumes from it if it exists
-    return io::run::write(comm, folder, run.minimize());
+    return io::run::write(comm, folder, run, run.minimize());
   });
 }

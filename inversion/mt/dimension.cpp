@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "inversion/mt/certificate.hpp"
 #include "inversion/mt/forward_estimate.hpp"
 #include "inversion/mt/tables.hpp"
 #include "physics/mt/transform.hpp"
@@ -24,21 +25,12 @@ using physics::mt::Observations;
       dimension);
 }
 
-/// Makes the tables of the final meshes and of their errors.
+/// Makes the table of the final meshes.
 std::vector<NamedTable> tables_of_sections(const Simulations& simulations, const Observations& data,
                                            const Eigen::VectorXd& model) {
   const auto rows =
       physics::mt::predictable_rows(data.survey, physics::mt::d2::Simulation::predicted_elements);
-  std::vector<NamedTable> tables{
-      mesh_table(simulations.meshes_of_results(model, physics::mt::survey_of(data.survey, rows)))};
-  if (simulations.options().certificate == CertificateOf::none) return tables;
-  const auto certificate = simulations.certify(model, data.kept().survey);
-  core::log::info("{}", certificate.table());
-  if (!certificate.passed)
-    core::log::warning(core::log::Id("inversion::mt#certificate_failed"),
-                       "the certificate of the forward meshes fails; see the rows above");
-  tables.push_back(certificate_table(certificate));
-  return tables;
+  return {mesh_table(simulations.meshes_of_results(model, physics::mt::survey_of(data.survey, rows)))};
 }
 
 Forward forward_of_sections(MPI_Comm comm, const mesh::Earth& earth, const Observations& data,
@@ -50,6 +42,11 @@ Forward forward_of_sections(MPI_Comm comm, const mesh::Earth& earth, const Obser
   out.tables = [simulations, data](const Eigen::VectorXd& model, const Eigen::VectorXd&) {
     return tables_of_sections(*simulations, data, model);
   };
+  if (options.certificate != CertificateOf::none)
+    out.certificate = [simulations, survey = data.kept().survey](const Eigen::VectorXd& model,
+                                                                 const CertificateTerms& terms) {
+      return certify(*simulations, model, survey, terms);
+    };
   return out;
 }
 

@@ -57,35 +57,21 @@ Simulations::Ptr Simulations::make(const Eigen::VectorXd& model, const Survey& s
 }
 
 Simulations::Ptr Simulations::of_iterations(const Eigen::VectorXd& model, const Survey& survey) const {
-  return make(model, survey, iteration_meshes(options_));
+  return make(model, survey, design_of_iterations());
 }
 
 Simulations::Ptr Simulations::of_results(const Eigen::VectorXd& model, const Survey& survey) const {
-  return make(model, survey, meshes_at(options_.final_accuracy, options_));
+  return make(model, survey, design_of_results());
 }
 
 d2::MeshSet Simulations::meshes_of_results(const Eigen::VectorXd& model, const Survey& survey) const {
-  return d2::design_meshes(section(model), survey, meshes_at(options_.final_accuracy, options_));
+  return d2::design_meshes(section(model), survey, design_of_results());
 }
 
-d2::Certificate Simulations::certify(const Eigen::VectorXd& model, const Survey& survey) const {
-  d2::Certificate all;
-  all.passed = true;
-  const auto add = [&](const char* meshes, d2::Accuracy accuracy, const d2::MeshDesignOptions& design) {
-    const auto one = d2::certify(comm_, section(model), survey, design, d2::tolerance_of(accuracy));
-    for (d2::CertificateRow row : one.rows) {
-      row.check = std::string(meshes) + ": " + row.check;
-      all.rows.push_back(std::move(row));
-    }
-    all.tolerance = one.tolerance;
-    all.passed = all.passed && one.passed;
-  };
-  using enum CertificateOf;
-  if (options_.certificate == iteration || options_.certificate == both)
-    add("iteration meshes", options_.iteration, iteration_meshes(options_));
-  if (options_.certificate == final_meshes || options_.certificate == both)
-    add("final meshes", options_.final_accuracy, meshes_at(options_.final_accuracy, options_));
-  return all;
+d2::MeshDesignOptions Simulations::design_of_iterations() const { return iteration_meshes(options_); }
+
+d2::MeshDesignOptions Simulations::design_of_results() const {
+  return meshes_at(options_.final_accuracy, options_);
 }
 
 Forward forward(std::shared_ptr<const Simulations> simulations, const physics::mt::Observations& data,
@@ -103,6 +89,7 @@ Forward forward(std::shared_ptr<const Simulations> simulations, const physics::m
   if (rows.size() == data.survey.keys.size()) rows.clear();
   return {.iterations = maps_of(data.kept().survey, shifts, of_iterations),
           .results = maps_of(std::move(predicted), shifts, of_results),
+          .last_steps = maps_of(data.kept().survey, shifts, of_results),
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "inversion/problem.hpp"
-#include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/distortion.hpp"
 #include "physics/mt/observations.hpp"
@@ -57,9 +56,9 @@ class Simulations {
   [[nodiscard]] physics::mt::d2::MeshSet meshes_of_results(const Eigen::VectorXd& model,
                                                            const physics::mt::Survey& survey) const;
   [[nodiscard]] physics::mesh::Model section(const Eigen::VectorXd& model) const;
-  /// Measures the errors of the meshes that the options name, in one table. collective.
-  [[nodiscard]] physics::mt::d2::Certificate certify(const Eigen::VectorXd& model,
-                                                     const physics::mt::Survey& survey) const;
+  /// Returns the rules of the meshes of `of_iterations` and of `of_results`.
+  [[nodiscard]] physics::mt::d2::MeshDesignOptions design_of_iterations() const;
+  [[nodiscard]] physics::mt::d2::MeshDesignOptions design_of_results() const;
 
   [[nodiscard]] const physics::mesh::Earth& earth() const { return earth_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }

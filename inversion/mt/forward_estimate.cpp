@@ -3,7 +3,10 @@
 
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
+#include "engine/core/timer.hpp"
+#include "inversion/mt/certificate.hpp"
 #include "inversion/run_estimate.hpp"
+#include "physics/mt/d2/cost.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,21 +17,6 @@ namespace {
 
 namespace mt = physics::mt;
 
-constexpr double cost_exponent =
-    1.25;  // of factorization and solves in the number of nodes, measured between 1e4 and 1e5
-
-/// The mesh and keys of one frequency alone.
-mt::d2::MeshSet meshes_of(const mt::d2::MeshSet& all, int frequency) {
-  for (const auto& band : all.bands) {
-    if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) {
-      mt::d2::BandMesh one = band;
-      one.frequencies = {0};
-      return {{std::move(one)}, all.solver};
-    }
-  }
-  return {};
-}
-
 mt::Survey survey_of(const mt::Survey& all, int frequency) {
   mt::Survey one{all.stations, {all.frequencies_hz[static_cast<std::size_t>(frequency)]}, {}};
   for (const auto& key : all.keys) {
@@ -37,15 +25,22 @@ mt::Survey survey_of(const mt::Survey& all, int frequency) {
   return one;
 }
 
-/// Σ over frequencies of nodes^exponent, in units of one frequency's.
-double relative_work(const mt::d2::MeshSet& meshes, int frequency) {
-  double all = 0.0, one = 1.0;
-  for (const auto& band : meshes.bands) {
-    const double work = std::pow(band.mesh.n_nodes(), cost_exponent);
-    all += work * static_cast<double>(band.frequencies.size());
-    if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) one = work;
+/// Wall time per unit of `mt::d2::work_of`, on all ranks and threads.
+double seconds_per_work(const mt::d2::MeshSet& meshes, const mt::Survey& survey, double seconds) {
+  const double work = mt::d2::work_of(meshes, survey);
+  return work > 0.0 ? seconds / work : 0.0;
+}
+
+/// Adds what comes after the iterations: the run at the final accuracy and the certificate.
+void add_the_end(ForwardCost& cost, const Simulations& simulations, const mt::Survey& survey,
+                 const Eigen::VectorXd& model, double work_s) {
+  const mt::d2::MeshSet meshes = simulations.meshes_of_results(model, survey);
+  cost.results_s = work_s * mt::d2::work_of(meshes, survey);
+  cost.results_bytes = core::threads() * mt::d2::largest_factor_bytes(meshes);
+  for (const CertificatePart& part : certificate_parts(simulations, model, survey)) {
+    cost.certificate_s += work_s * part.cost.work;
+    cost.certificate_bytes = std::max(cost.certificate_bytes, part.cost.bytes);
   }
-  return all / one;
 }
 
 }  // namespace
@@ -54,21 +49,28 @@ std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
     std::shared_ptr<const Simulations> simulations, mt::Survey survey) {
   return [simulations = std::move(simulations), survey = std::move(survey)](const Unknowns& unknowns,
                                                                             const Eigen::VectorXd& model) {
+    const core::ScopedTimer timer("dry run/redesign");
     const auto simulation = simulations->of_iterations(model, survey);
-    ForwardCost cost{.bytes = simulation->estimated_bytes(), .meshes = simulation->meshes().summary()};
+    ForwardCost cost{.redesign_s = timer.seconds(),
+                     .bytes = simulation->estimated_bytes(),
+                     .meshes = simulation->meshes().summary()};
     const int frequency = static_cast<int>(survey.frequencies_hz.size() / 2);
     mt::Survey one = survey_of(survey, frequency);
     if (one.keys.empty()) return cost;
     const MPI_Comm comm = simulations->comm();
     const int n_threads = core::threads();
-    const double share = relative_work(simulation->meshes(), frequency) / (core::size_of(comm) * n_threads);
+    const mt::d2::MeshSet meshes = mt::d2::meshes_at(simulation->meshes(), {frequency});
     core::set_threads(1);
-    const auto map = unknowns.behind(mt::d2::data_map(MPI_COMM_SELF, simulations->earth(), std::move(one),
-                                                      meshes_of(simulation->meshes(), frequency)));
+    const auto map =
+        unknowns.behind(mt::d2::data_map(MPI_COMM_SELF, simulations->earth(), mt::Survey(one), meshes));
     const auto [forward_s, jacobian_s] = timed(*map, unknowns.from_cells(model));
     core::set_threads(n_threads);
-    cost.forward_s = share * forward_s;
-    cost.jacobian_s = share * jacobian_s;
+    const double n_shares = core::size_of(comm) * n_threads,
+                 work_s = seconds_per_work(meshes, one, forward_s / n_shares),
+                 work = mt::d2::work_of(simulation->meshes(), survey);
+    cost.forward_s = work_s * work;
+    cost.jacobian_s = seconds_per_work(meshes, one, jacobian_s / n_shares) * work;
+    add_the_end(cost, *simulations, survey, model, work_s);
     return cost;
   };
 }

@@ -7,6 +7,7 @@
 #include "inversion/mt/dimension.hpp"
 #include "inversion/mt/start_models.hpp"
 #include "inversion/mt/tables.hpp"
+#include "physics/mt/sites.hpp"
 #include "physics/mt/transform.hpp"
 
 #include <algorithm>
@@ -68,6 +69,7 @@ auto with_shifts(decltype(Forward::tables) of_simulations, std::vector<physics::
   return [of_simulations = std::move(of_simulations), stations = std::move(stations),
           shifts = std::move(shifts), options](const Eigen::VectorXd& model, const Eigen::VectorXd& further) {
     log_static_shifts(options, shifts, further);
+    warn_of_large_shifts(stations, shifts, further, options.sigma_decades);
     std::vector<NamedTable> tables{static_shift_table(stations, shifts, further, options.sigma_decades)};
     std::ranges::move(of_simulations(model, further), std::back_inserter(tables));
     return tables;
@@ -101,6 +103,9 @@ Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOption
   Place place = place_of(data, options);
   check_sea(options, place.ground.surface);
   const mesh::Earth earth{grid_of(data, options), place.ground.surface, options.sea};
+  physics::mt::warn_of_close_sites(
+      data.survey.stations, earth.grid,
+      "take more columns (grid.n_columns), or leave one of the two out if they disagree");
   StartModels models = start_models(options, data, earth);
   check_tears(options.tears, earth);
   std::vector<Eigen::Index> free_cells = hold_regions(options.fixed, mesh::cells(earth), models);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt/tables.hpp"
 
+#include "engine/core/log.hpp"
+
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -103,6 +107,29 @@ NamedTable static_shift_table(const std::vector<mt::Station>& stations,
           .own_file = true};
 }
 
+void warn_of_large_shifts(const std::vector<mt::Station>& stations,
+                          const std::vector<mt::StaticShiftKey>& keys, const Eigen::VectorXd& shifts,
+                          double sigma_decades) {
+  constexpr double most_sigma = 3.0;
+  std::vector<std::size_t> beyond;
+  const auto size_of = [&](std::size_t i) { return std::abs(shifts[static_cast<Eigen::Index>(i)]); };
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (size_of(i) > most_sigma * sigma_decades) beyond.push_back(i);
+  }
+  if (beyond.empty()) return;
+  std::ranges::stable_sort(beyond, std::ranges::greater{}, size_of);
+  const Texts named = texts(beyond, [&](std::size_t i) {
+    return fmt::format("{} {} (ρₐ times {:.3g})", stations.at(static_cast<std::size_t>(keys[i].station)).name,
+                       name_of(keys[i].mode), std::pow(10.0, shifts[static_cast<Eigen::Index>(i)]));
+  });
+  core::log::warning(core::log::Id("inversion::mt::problem#large_shifts"),
+                     "{} of {} static shifts lie beyond {:g} deviations of their prior (±{:.3g} decades): "
+                     "{}. Structure or a "
+                     "fault of the data hides in them; look at these stations, mask them, or widen "
+                     "static_shift.sigma_decades",
+                     beyond.size(), keys.size(), most_sigma, sigma_decades, fmt::join(named, ", "));
+}
+
 NamedTable certificate_table(const mt::d2::Certificate& certificate) {
   using Row = mt::d2::CertificateRow;
   core::Table table;
@@ -111,14 +138,18 @@ NamedTable certificate_table(const mt::d2::Certificate& certificate) {
                     numbers(certificate.rows, [](const Row& row) { return row.worst.rho_a_percent; }));
   table.add_numbers("phase_deg", "degree",
                     numbers(certificate.rows, [](const Row& row) { return row.worst.phase_deg; }));
+  table.add_numbers("tolerance_rho_a_percent", "percent",
+                    numbers(certificate.rows, [](const Row& row) { return row.tolerance.rho_a_percent; }));
+  table.add_numbers("tolerance_phase_deg", "degree",
+                    numbers(certificate.rows, [](const Row& row) { return row.tolerance.phase_deg; }));
   table.add_texts("where", texts(certificate.rows, [](const Row& row) { return row.where; }));
   table.add_numbers("passed", "", numbers(certificate.rows, [](const Row& row) { return row.passed; }));
   return {
       .name = "certificate",
       .title = "Accuracy of the forward meshes",
-      .note = fmt::format("Largest errors over all sites, periods and modes; the tolerance is {:.3g} % in ρₐ "
-                          "and {:.3g}° in phase.",
-                          certificate.tolerance.rho_a_percent, certificate.tolerance.phase_deg),
+      .note = fmt::format("Largest errors over all sites, modes and measured periods; each row is judged by "
+                          "its tolerance.{}{}",
+                          certificate.note.empty() ? "" : " ", certificate.note),
       .table = std::move(table)};
 }
 

@@ -27,7 +27,13 @@ namespace lodestone::inversion::mt {
 [[nodiscard]] NamedTable static_shift_table(const std::vector<physics::mt::Station>& stations,
                                             const std::vector<physics::mt::StaticShiftKey>& keys,
                                             const Eigen::VectorXd& shifts, double sigma_decades);
-/// Returns a certificate as a table "certificate": check, where, rho_a_percent, phase_deg, passed (1 or 0).
+/// Logs one warning that names the shifts beyond three deviations of their prior, with their factors of ρₐ,
+/// if there are any. shape: shifts (keys.size()).
+void warn_of_large_shifts(const std::vector<physics::mt::Station>& stations,
+                          const std::vector<physics::mt::StaticShiftKey>& keys, const Eigen::VectorXd& shifts,
+                          double sigma_decades);
+/// Returns a certificate as a table "certificate": check, where, rho_a_percent, phase_deg, the
+/// tolerance of either, passed (1 or 0).
 [[nodiscard]] NamedTable certificate_table(const physics::mt::d2::Certificate& certificate);
 /// Returns forward meshes as a table "meshes", a row per band: frequencies, columns, rows, sea, air, order,
 /// depth_m, coarsened.

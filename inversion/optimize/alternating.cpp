@@ -162,10 +162,19 @@ class AlternatingRun final : public Run {
     return begin;
   }
 
+  void check_memory(const InversionState& state) const override {
+    const bool is_of_gradients = state.memory.rows() == state.model.size();
+    if (state.memory.size() > 0 && !is_of_gradients && !is_of_pairs(state))
+      refuse_memory(state, "2 rows and 1 column");
+  }
+  static bool is_of_pairs(const InversionState& state) {
+    return state.memory.rows() == 2 && state.memory.cols() == 1;
+  }
+
   /// Returns λ/rms of the pair before, times the present rms, if it promises enough. A state of another
   /// method has none, and begins afresh.
   double lambda_of(Eigen::Index half, const GaussNewtonSystem& system, double rms) const {
-    const bool first = state_.memory.rows() != 2 || state_.memory.cols() != 1;
+    const bool first = !is_of_pairs(state_);
     const double given = half == of_pixels ? options_.pixel_lambda : options_.code_lambda;
     if (first && given > 0.0) return given;
     return half_step_lambda(system, first ? 0.0 : state_.memory(half, 0) * rms,

@@ -46,6 +46,15 @@ class DescentRun final : public Run {
 
   void on_redesign() override { gradient_.data.resize(0); }
 
+  void check_memory(const InversionState& state) const override {
+    const bool is_lbfgs = options_.method == DescentMethod::lbfgs;
+    const Eigen::Index n_steps = state.memory.cols() - 1;
+    const bool fits = is_lbfgs ? n_steps % n_per_pair == 0 : n_steps <= 1;
+    if (state.memory.size() > 0 && (state.memory.rows() != state.model.size() || !fits))
+      refuse_memory(state, fmt::format("{} rows and {}", state.model.size(),
+                                       is_lbfgs ? "1, 4, 7 … columns" : "1 or 2 columns"));
+  }
+
   std::optional<Stop> iterate() override {
     failure_.clear();
     any_good_ = false;

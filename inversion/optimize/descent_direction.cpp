@@ -9,8 +9,6 @@
 namespace lodestone::inversion::optimize {
 namespace {
 
-constexpr Eigen::Index n_per_pair = 3;
-
 /// Returns −H⁻¹ gradient by the two loops of L-BFGS.
 Eigen::VectorXd lbfgs_direction(const Eigen::MatrixXd& memory, const Eigen::VectorXd& gradient,
                                 double lambda) {

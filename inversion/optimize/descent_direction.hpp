@@ -19,6 +19,9 @@ struct DescentStep {
   double lambda;
 };
 
+/// Columns that the memory of L-BFGS holds for each step.
+inline constexpr Eigen::Index n_per_pair = 3;
+
 /// Returns the direction in which to move, from the gradient and a memory of earlier steps, which is a matrix
 /// so that a checkpoint can hold it. NLCG: β d, one column or none. L-BFGS: three columns per step, oldest
 /// first: the change of x and those of the two gradients, so that a pair is exact for any λ. Internal to this

@@ -17,6 +17,12 @@ InversionSummary Optimizer::minimize(Objective objective, Eigen::VectorXd start,
 }
 
 InversionSummary Optimizer::resume(Objective objective, InversionState state, Hooks hooks) const {
+  if (!state.origin.empty() && objective.forward && state.model.size() != objective.forward->size_in())
+    throw core::FormatError(
+        "inversion::Optimizer#other_state",
+        "{}: expected a state of {} unknowns, got {}; the checkpoint is damaged: start the "
+        "run anew",
+        state.origin, objective.forward->size_in(), state.model.size());
   check(objective, state.model);
   if (state.history.empty())
     throw core::InvalidArgument("inversion::Optimizer#no_history",

@@ -79,6 +79,7 @@ struct InversionState {
       -1;  ///< iteration whose redesign made the forward map; −1: the map the run began with
   Eigen::VectorXd design_model;  ///< the argument of that redesign; empty without one
   std::vector<IterationRecord> history;
+  std::string origin{};  ///< file it was read from, for messages; empty: of this process
 };
 
 /// The arguments of a redesign before an iteration.
@@ -97,6 +98,8 @@ using Redesign = std::function<core::MapPtr(const RedesignView& view)>;
 struct Hooks {
   std::vector<std::shared_ptr<Directive>> directives{};
   Redesign redesign{};
+  /// A model at the target is the last only if it is there on the map that is redesigned for it as well.
+  bool confirm = false;
   /// The history then contains the roughness after it. Not for descents, because they precondition with the
   /// regularization of the start.
   objective::Reweigh reweigh{};

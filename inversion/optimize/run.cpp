@@ -69,7 +69,16 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
   return asked_to_stop() ? summary(*asked_) : loop();
 }
 
+void refuse_memory(const InversionState& state, const std::string& expected) {
+  throw core::FormatError(
+      "inversion::Optimizer#other_memory",
+      "{}: expected {} in \"state/memory\", got ({}, {}); the checkpoint is damaged: start "
+      "the run anew",
+      state.origin, expected, state.memory.rows(), state.memory.cols());
+}
+
 InversionSummary Run::resume(InversionState state) {
+  check_memory(state);
   state_ = std::move(state);
   if (state_.design_iteration >= 0 && hooks_.redesign) {
     if (auto forward = ask_for_redesign(state_.design_model, state_.design_iteration))
@@ -105,6 +114,8 @@ std::optional<Stop> Run::finished() const {
   if (at_target(last.rms)) {
     if (last.roughness == 0.0)
       return Stop{StopReason::target_reached, "the reference model itself is at the target"};
+    const bool waits = hooks_.confirm && hooks_.redesign && state_.iteration < rules_.max_iterations;
+    if (waits) return std::nullopt;
     if (auto stop = settled_at_target()) return stop;
   }
   if (state_.n_stagnated >= rules_.patience)
@@ -156,6 +167,8 @@ std::optional<Stop> Run::redesign() {
   predicted_ = std::move(same.predicted);
   state_.design_iteration = state_.iteration + 1;
   state_.design_model = state_.model;
+  if (hooks_.confirm && at_target(state_.history.back().rms) && at_target(same.rms))
+    return Stop{StopReason::target_reached, "at the target on the map redesigned for the model too"};
   return std::nullopt;
 }
 

@@ -39,6 +39,9 @@ struct RunSettings {
   Hooks hooks{};
 };
 
+/// Throws the FormatError for a memory of another shape than `expected`.
+[[noreturn]] void refuse_memory(const InversionState& state, const std::string& expected);
+
 /// One run: the state, the surroundings of the iterations, and the parts that all methods need. Internal to
 /// this layer. collective: every member.
 class Run {
@@ -70,6 +73,9 @@ class Run {
   void evaluate_trial(Candidate& candidate);
   /// Runs the forward map by a linearization, and hands that out unless the candidate is rejected.
   void evaluate(Candidate& candidate, std::unique_ptr<core::Linearization>& linearization);
+  /// Refuses a state whose memory is not what the method keeps there. errors: FormatError.
+  /// By default any will do, that of another method too.
+  virtual void check_memory(const InversionState& /*state*/) const {}
   /// Runs after a replacement of the forward map.
   virtual void on_redesign() {}
 

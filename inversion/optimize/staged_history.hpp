@@ -11,7 +11,8 @@ namespace lodestone::inversion::optimize {
 /// A row of the iteration table of a run that has stages, each a minimization of its own; iterations are
 /// counted over all of them.
 struct StagedRecord final : IterationRecord {
-  std::string stage = "cells";  ///< "cells", or with a learned prior "features" and then "polish"
+  std::string stage = "cells";  ///< "cells", or with a learned prior "features" and then "polish"; "final" of
+                                ///< the last steps, at the final accuracy
 };
 
 /// The present stage of a run: its name and the rows of the stages before. Its start model bears the number

@@ -2,7 +2,9 @@
 #include "engine/core/error.hpp"
 #include "inversion/optimize/optimizer.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace lodestone::inversion::optimize {
 namespace {
@@ -30,13 +32,35 @@ IterationRecord record_of(const Eigen::RowVectorXd& row) {
           .code_lambda = row.size() == n_columns ? row[10] : 0.0};
 }
 
-Eigen::VectorXd vector_of(const core::ArraySource& source, const std::string& name) {
-  const std::vector<double> values = core::read_doubles(source, name);
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
-}
-
 std::span<const double> span_of(const Eigen::VectorXd& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+/// Refuses what no run writes: counters that do not fit together, numbers that are not finite.
+void check(const InversionState& state, const std::string& group) {
+  const auto is_wild = [](const IterationRecord& row) {
+    return !std::isfinite(row.rms) || !std::isfinite(row.roughness) || !std::isfinite(row.lambda) ||
+           row.rms < 0.0 || row.lambda < 0.0;
+  };
+  const auto wild = std::ranges::find_if(state.history, is_wild);
+  std::string what;
+  if (state.iteration != state.history.back().iteration)
+    what = fmt::format("counters of iteration {} beside a history to iteration {}", state.iteration,
+                       state.history.back().iteration);
+  else if (state.n_stagnated < 0 || state.n_stagnated > state.iteration ||
+           state.design_iteration > state.iteration + 1 || state.design_iteration < -1)
+    what = fmt::format("counters {}, {} after {} iterations", state.n_stagnated, state.design_iteration,
+                       state.iteration);
+  else if (wild != state.history.end())
+    what = fmt::format("rms {}, roughness {} and lambda {} in row {} of the history", wild->rms,
+                       wild->roughness, wild->lambda, wild - state.history.begin());
+  else if (!state.memory.allFinite() || state.lambda < 0.0 || state.creep_lambda < 0.0)
+    what = fmt::format("a memory that is not finite, or lambda {} and {}", state.lambda, state.creep_lambda);
+  if (!what.empty())
+    throw core::FormatError(
+        "inversion::read_state#impossible",
+        "{}: expected the state of a run in \"{}\", got {}; the checkpoint is damaged: start the run anew",
+        state.origin, group, what);
 }
 
 }  // namespace
@@ -67,26 +91,28 @@ void write_state(core::ArraySink& sink, const InversionState& state, const std::
 
 InversionState read_state(const core::ArraySource& source, const std::string& group) {
   const auto counters = core::read_integers(source, group + "/counters");
-  const auto lambda = core::read_doubles(source, group + "/lambda");
+  const Eigen::VectorXd lambda = core::read_finite(source, group + "/lambda", 2);
   const Eigen::MatrixXd history = core::read_matrix(source, group + "/history");
-  if (counters.size() != 3 || lambda.size() != 2 ||
-      (history.cols() != n_columns && history.cols() != n_columns_before) || history.rows() == 0)
+  if (counters.size() != 3 || (history.cols() != n_columns && history.cols() != n_columns_before) ||
+      history.rows() == 0)
     throw core::FormatError(
         "inversion::read_state#wrong_layout",
-        "expected 3 counters, 2 lambdas and a history of {} columns, got {}, {} and {} x {}; "
-        "was the checkpoint written by another version?",
-        n_columns, counters.size(), lambda.size(), history.rows(), history.cols());
+        "{}: expected 3 counters and a history of {} columns, got {} and {} x {}; was the checkpoint "
+        "written by another version?",
+        source.location(), n_columns, counters.size(), history.rows(), history.cols());
   InversionState state;
+  state.origin = source.location();
   state.iteration = static_cast<int>(counters[0]);
   state.n_stagnated = static_cast<int>(counters[1]);
   state.design_iteration = static_cast<int>(counters[2]);
   state.lambda = lambda[0];
   state.creep_lambda = lambda[1];
-  state.model = vector_of(source, group + "/model");
+  state.model = core::read_finite(source, group + "/model");
   if (source.contains(group + "/memory")) state.memory = core::read_matrix(source, group + "/memory");
-  if (source.contains(group + "/design_model"))
-    state.design_model = vector_of(source, group + "/design_model");
+  if (state.design_iteration >= 0 || source.contains(group + "/design_model"))
+    state.design_model = core::read_finite(source, group + "/design_model", state.model.size());
   for (Eigen::Index i = 0; i < history.rows(); ++i) state.history.push_back(record_of(history.row(i)));
+  check(state, group);
   return state;
 }
 

@@ -87,7 +87,8 @@ void check(const PriorFindings& prior, Eigen::Index n_cells) {
 std::string in_words(const PriorFindings& prior, double target_rms) {
   const bool fits = prior.features_rms <= rounding * target_rms;
   const std::string reached = fmt::format(
-      "with the regions kept to what their prior allows the rms comes to {:.3f}, the target is {:.3g}",
+      "with the regions kept to what their prior allows the rms on the meshes of the steps comes to {:.3f}, "
+      "the target is {:.3g}",
       prior.features_rms, target_rms);
   const bool strained = fits && !prior.polished && leaves_prior(prior);
   std::string text =

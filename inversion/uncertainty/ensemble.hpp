@@ -46,7 +46,7 @@ struct SampleRecord {
   std::string failure{};   ///< why there is no model; empty: there is one
 };
 
-/// Models that the data and the prior allow, and what is needed to go on with more of them.
+/// Models drawn from the data and the prior, and what is needed to go on with more of them.
 struct Ensemble {
   std::uint64_t seed = 0;
   double lambda = 0.0;

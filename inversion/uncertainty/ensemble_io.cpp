@@ -75,22 +75,21 @@ void write_ensemble(core::ArraySink& sink, const Ensemble& ensemble) {
 
 Ensemble read_ensemble(const core::ArraySource& source) {
   const auto seed = core::read_integers(source, "ensemble/seed");
-  const auto lambda = core::read_doubles(source, "ensemble/lambda");
-  const auto start = core::read_doubles(source, "ensemble/start");
+  const VectorXd lambda = core::read_finite(source, "ensemble/lambda", 1);
   const MatrixXd records = core::read_matrix(source, "ensemble/records");
-  if (seed.size() != 2 || lambda.size() != 1 || records.cols() != n_columns || records.rows() != seed[1])
+  if (seed.size() != 2 || records.cols() != n_columns || records.rows() != seed[1])
     throw core::FormatError(
         "inversion::read_ensemble#wrong_layout",
-        "expected 2 numbers, 1 lambda and {} records of {} columns, got {}, {} and {} x {}; was the "
-        "file written by another version?",
-        seed.size() > 1 ? seed[1] : 0, n_columns, seed.size(), lambda.size(), records.rows(), records.cols());
+        "{}: expected 2 numbers and {} records of {} columns, got {} and {} x {}; was the file written by "
+        "another version?",
+        source.location(), seed.size() > 1 ? seed[1] : 0, n_columns, seed.size(), records.rows(),
+        records.cols());
   Ensemble ensemble{.seed = static_cast<std::uint64_t>(seed[0]),
                     .lambda = lambda[0],
-                    .start = {},
+                    .start = core::read_finite(source, "ensemble/start"),
                     .records = {},
                     .models = {},
                     .stopped = {}};
-  ensemble.start = Eigen::Map<const VectorXd>(start.data(), std::ssize(start));
   for (Index i = 0; i < records.rows(); ++i) {
     const auto row = records.row(i);
     ensemble.records.push_back({.number = static_cast<int>(row[0]),
@@ -104,8 +103,15 @@ Ensemble read_ensemble(const core::ArraySource& source) {
                                                        : MatrixXd(ensemble.start.size(), 0);
   const Index n_models = std::ssize(ensemble.records) - ensemble.n_failed();
   if (ensemble.models.rows() != ensemble.start.size() || ensemble.models.cols() != n_models)
-    throw core::FormatError("inversion::read_ensemble#wrong_size", "expected models ({}, {}), got ({}, {})",
+    throw core::FormatError("inversion::read_ensemble#wrong_size",
+                            "{}: expected models ({}, {}), got ({}, {})", source.location(),
                             ensemble.start.size(), n_models, ensemble.models.rows(), ensemble.models.cols());
+  const auto is_wild = [](const SampleRecord& r) { return r.failure.empty() && !std::isfinite(r.rms); };
+  if (!ensemble.models.allFinite() || std::ranges::any_of(ensemble.records, is_wild))
+    throw core::FormatError("inversion::read_ensemble#not_finite",
+                            "{}: expected finite models and records, got some that are not; remove the file "
+                            "to draw the models anew",
+                            source.location());
   return ensemble;
 }
 

@@ -77,13 +77,30 @@ std::string on_posterior(const PosteriorSpread& posterior, const physics::mesh::
              share, 1e-3 * usual_depth_m(grid, posterior.investigated), median(std::move(seen)));
 }
 
-std::string on_ensemble(const EnsembleSpread& ensemble) {
+std::string on_fit(Fitting fitting, double target_rms) {
+  switch (fitting) {
+    case Fitting::all:
+      return fmt::format(" All of them fit the data (target {:g}).", target_rms);
+    case Fitting::some:
+      return fmt::format(" Not all of them fit the data: some miss the target {:g} by more than 20 %.",
+                         target_rms);
+    case Fitting::none:
+      break;
+  }
+  return fmt::format(
+      " None of them fits the data: all miss the target {:g} by more than 20 %. Their spread shows how "
+      "firmly "
+      "the run holds its model, not what the data determine.",
+      target_rms);
+}
+
+std::string on_ensemble(const EnsembleSpread& ensemble, double target_rms) {
   std::string text = fmt::format(
-      "{} models that data and prior allow (seed {}) have rms {:.3f} to {:.3f} and differ by {:.2f} decades "
-      "(one "
-      "standard deviation, the median cell).",
+      "{} models drawn from data and prior (seed {}) have rms {:.3f} to {:.3f} and differ by {:.2f} decades "
+      "(one standard deviation, the median cell).",
       ensemble.n_samples, ensemble.seed, ensemble.smallest_rms, ensemble.largest_rms,
       median({ensemble.deviation_decades.begin(), ensemble.deviation_decades.end()}));
+  text += on_fit(ensemble.fitting(target_rms), target_rms);
   if (ensemble.n_failed > 0)
     text += fmt::format(" {} more failed and are left out: the true spread is larger.", ensemble.n_failed);
   if (ensemble.n_unconverged > 0)
@@ -114,12 +131,13 @@ void check(const Uncertainty& uncertainty, Eigen::Index n_cells) {
   check("deviation_decades", e.deviation_decades, n_cells);
 }
 
-std::string in_words(const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid) {
+std::string in_words(const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid,
+                     double target_rms) {
   const auto& [posterior, ensemble] = uncertainty;
   std::string text;
   if (posterior) text = on_posterior(*posterior, grid);
   if (posterior && ensemble) text += ' ';
-  if (ensemble) text += on_ensemble(*ensemble);
+  if (ensemble) text += on_ensemble(*ensemble, target_rms);
   return text + on_counting(posterior  ? posterior->counting
                             : ensemble ? ensemble->counting
                                        : Counting{});  // the same in both

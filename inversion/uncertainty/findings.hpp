@@ -38,8 +38,14 @@ struct PosteriorSpread {
   std::string unknowns;  ///< "cells" or "codes"
 };
 
-/// Models that data and prior allow, by randomize-then-optimize; arrays of n_cells.
+/// The part of the models of an ensemble that fits the data.
+enum class Fitting { all, some, none };
+
+/// Models drawn from data and prior by randomize-then-optimize; arrays of n_cells.
 struct EnsembleSpread {
+  /// Largest rms over the target with which a model counts as fitting: each fits other noise than that in the
+  /// data.
+  static constexpr double allowed_excess = 1.2;
   static constexpr int fewest = 19;  ///< samples, below which p5 and p95 are the extremes
   Eigen::VectorXd p5_log10_resistivity, p50_log10_resistivity, p95_log10_resistivity, deviation_decades;
   double lambda = 0.0, smallest_rms = 0.0, largest_rms = 0.0;
@@ -48,6 +54,11 @@ struct EnsembleSpread {
       n_unconverged = 0;  ///< those with a model; those without; of the first those whose steps ran out
   std::uint64_t seed = 0;
   std::string unknowns;
+
+  [[nodiscard]] Fitting fitting(double target_rms) const {
+    const double most = allowed_excess * target_rms;
+    return largest_rms <= most ? Fitting::all : smallest_rms <= most ? Fitting::some : Fitting::none;
+  }
 };
 
 /// The uncertainty of a final model, as far as it was asked for.
@@ -59,8 +70,10 @@ struct Uncertainty {
 /// Checks sizes. errors: ShapeError unless the arrays have a number for each of the cells.
 void check(const Uncertainty& uncertainty, Eigen::Index n_cells);
 
-/// Returns the findings in sentences, "" without any. `grid`: the cells they belong to.
-[[nodiscard]] std::string in_words(const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid);
+/// Returns the findings in sentences, "" without any. `grid`: the cells they belong to; `target_rms`: of the
+/// run, by which models of an ensemble fit the data or not.
+[[nodiscard]] std::string in_words(const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid,
+                                   double target_rms);
 
 /// Writes the findings to the group "uncertainty". `grid`: the cells they belong to. errors: ShapeError.
 void write(core::ArraySink& sink, const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid);

@@ -38,7 +38,7 @@ std::vector<std::string> fields_of(std::string_view line) {
 }  // namespace
 
 Rows read_rows(const std::string& path, const char* component) {
-  const std::string bytes = text::read_bytes(path);
+  const std::string bytes = text::read_text(path);
   Rows table;
   int line = 0;
   for (const auto text : text::split_lines(bytes)) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
 #include "io/edi/sections.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 
 #include <array>
@@ -23,9 +25,15 @@ double take_hemisphere(std::string_view& word) {
   return is_one_of(letter, "SWsw") ? -1.0 : 1.0;
 }
 
+/// An angle as it is read: its degrees, and whether its minutes and seconds are possible.
+struct Angle {
+  double deg = 0.0;
+  bool is_proper = true;
+};
+
 /// Reads "D:M:S", "D:M" or decimal degrees (also 2.5E+01), with a leading sign or a trailing or leading N S E
 /// W.
-std::optional<double> angle_deg(std::string_view text) {
+std::optional<Angle> angle_of(std::string_view text) {
   std::string packed;
   for (const char c : text) packed += text::is_blank(c) ? std::string() : std::string(1, c);
   std::string_view rest = packed;
@@ -34,13 +42,20 @@ std::optional<double> angle_deg(std::string_view text) {
     sign = rest.front() == '-' ? -sign : sign;
     rest.remove_prefix(1);
   }
-  double degrees = 0.0, unit = 1.0;
+  Angle angle;
+  double unit = 1.0;
   while (true) {
     const auto colon = rest.find(':');
     const auto part = text::number(rest.substr(0, colon));
     if (!part || !std::isfinite(*part) || *part < 0.0 || unit < 1.0 / 3600.0 - 1e-9) return std::nullopt;
-    degrees += *part * unit;
-    if (colon == std::string_view::npos) return sign * degrees;
+    angle.deg += *part * unit;
+    // The last part may be 60, to which some writers round 59.99….
+    if (unit < 1.0 && (*part > 60.0 || (*part == 60.0 && colon != std::string_view::npos)))
+      angle.is_proper = false;
+    if (colon == std::string_view::npos) {
+      angle.deg *= sign;
+      return angle;
+    }
     unit /= 60.0;
     rest.remove_prefix(colon + 1);
   }
@@ -56,15 +71,37 @@ std::string entry(const Entries& entries, const std::vector<std::string>& keys) 
   return {};
 }
 
+/// Returns the number of the line of a block that states this value; that of the block when it is none.
+int line_of(const EdiBlock& block, const std::string& value) {
+  for (const auto& [line, text] : block.lines) {
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos && text.find(value, equals) != std::string_view::npos) return line;
+  }
+  return block.line;
+}
+
+/// Returns the number of the first line that states a value of the head or of the measurements.
+int line_of(const EdiFile& file, const std::string& value) {
+  for (const char* name : {"HEAD", "DEFINEMEAS"}) {
+    const EdiBlock* block = file.find(name);
+    if (block != nullptr && line_of(*block, value) != block->line) return line_of(*block, value);
+  }
+  return 1;
+}
+
 double coordinate(EdiFile& file, int line, const std::string& text, const char* what, double largest) {
   if (text.empty()) return not_given;
-  const auto value = angle_deg(text);
-  if (!value || std::abs(*value) > largest) {
+  const auto angle = angle_of(text);
+  if (angle && !angle->is_proper)
+    throw core::FormatError("io::edi::read#wrong_angle",
+                            "{}:{}: expected a {} with minutes and seconds below 60, got \"{}\"; correct it",
+                            file.path, line_of(file, text), what, text::printable(text));
+  if (!angle || std::abs(angle->deg) > largest) {
     file.warn(line,
               std::string(what) + " \"" + text::printable(text) + "\" is not an angle; taken as unknown");
     return not_given;
   }
-  return *value > 180.0 ? *value - 360.0 : *value;
+  return angle->deg > 180.0 ? angle->deg - 360.0 : angle->deg;
 }
 
 std::string name_of(const EdiFile& file, const Entries& head) {
@@ -73,7 +110,9 @@ std::string name_of(const EdiFile& file, const Entries& head) {
     if (name.empty() && block.is_section && block.name != "DEFINEMEAS")
       name = entry(block.entries(), {"SECTID"});
   }
-  return name.empty() ? std::filesystem::path(file.path).stem().string() : name;
+  const std::string where = file.path + ":" + std::to_string(name.empty() ? 1 : line_of(file, name));
+  if (name.empty()) name = std::filesystem::path(file.path).stem().string();
+  return text::checked_name(name, "io::edi::read", where);
 }
 
 double elevation_m(EdiFile& file, int line, const Entries& head, const Entries& measurements) {

@@ -166,7 +166,8 @@ void read_impedances(Columns& columns, std::vector<StationRow>& rows) {
   }
 }
 
-void read_tippers(Columns& columns, std::vector<StationRow>& rows) {
+/// Leaves out tippers that are exactly zero, which are fillers; a remark where all are.
+void read_tippers(Columns& columns, const std::string& station, std::vector<StationRow>& rows) {
   const std::array<const char*, 2> names{"TX", "TY"};
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string t = names[k];
@@ -177,11 +178,21 @@ void read_tippers(Columns& columns, std::vector<StationRow>& rows) {
                                         {t + "ERR.EXP", t + "ERR", t + ".ERR"}});
     for (std::size_t i = 0; i < rows.size(); ++i) set(rows[i], 4 + k, column[i]);
   }
+  const auto is_given = [](const StationRow& row) {
+    return !estimate_of(row, 4).is_missing() || !estimate_of(row, 5).is_missing();
+  };
+  const bool some = std::ranges::any_of(rows, is_given);
+  int n_zero = 0;
   for (auto& row : rows) {
     if (!is_zero(estimate_of(row, 4)) || !is_zero(estimate_of(row, 5))) continue;
+    n_zero += 4;
     set(row, 4, {});
     set(row, 5, {});
   }
+  if (!some || std::ranges::any_of(rows, is_given)) return;
+  const EdiBlock* block = columns.file().find_any({"TXR.EXP", "TXR", "TYR.EXP", "TYR"});
+  columns.file().warnings.push_back(physics::mt::remark_on_zero_tippers(
+      fmt::format("{}:{}", columns.file().path, block->line), station, n_zero));
 }
 
 /// ρₐ and phase as impedance in field units: |Z| = √(5 ρₐ f).
@@ -300,7 +311,7 @@ std::vector<StationRow> read_edi_impedances(EdiFile& file, const EdiHead& head, 
   const bool has_rho = !has_impedance && file.find_any({"RHOXY", "RHOYX"}) != nullptr;
   if (has_impedance) read_impedances(columns, rows);
   if (has_rho) read_rho_phase(columns, rows);
-  read_tippers(columns, rows);
+  read_tippers(columns, head.name, rows);
   warn_about_empty_elements(columns, head.name, rows);
   if (const std::string text = columns.open_errors().sentence(head.name); !text.empty())
     file.warn(columns.open_errors().line(), text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/edi/reader.hpp"
 
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 #include "io/edi/file.hpp"
 #include "io/edi/sections.hpp"
@@ -249,7 +250,8 @@ void read_rows(EdiFile& file, const EdiHead& head, const EdiOptions& options, St
 }  // namespace
 
 StationData parse(const std::string& bytes, const std::string& path, const EdiOptions& options) {
-  EdiFile file = split_edi(bytes, path);
+  const std::string text = core::clean_text(bytes);
+  EdiFile file = split_edi(text, path);
   check_blocks_once(file);
   check_ending(file);
   const EdiHead head = read_edi_head(file);

@@ -3,8 +3,10 @@
 #include "engine/core/error.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/trailer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace lodestone::io::hdf5 {
@@ -195,7 +197,9 @@ void Hdf5Sink::commit() {
     impl_->fail("/", "taking the image of");
   }
   impl_->file.reset();
-  core::write_file(impl_->path, {image.data(), image.size()});
+  const std::string trailer = trailer_of(image);
+  const std::array pieces{std::as_bytes(std::span(image)), std::as_bytes(std::span(trailer))};
+  core::write_file(impl_->path, pieces);
 }
 
 }  // namespace lodestone::io::hdf5

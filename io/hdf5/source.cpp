@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/regular_file.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/trailer.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +19,7 @@ using hdf5::Handle;
 
 namespace {
 
-constexpr hssize_t max_elements = 1'000'000'000'000;
+constexpr std::uint64_t largest_deflation = 1032;  // of bytes by deflate, the filter of our files
 
 /// The presentation of a stored array: its dtype and shape, and the memory type of one stored element.
 struct Presented {
@@ -82,17 +87,18 @@ bool present_as(hid_t type, core::DType& dtype) {
 
 struct Hdf5Source::Impl {
   explicit Impl(const std::filesystem::path& given) : path(given.string()) {
-    std::error_code ignored;
-    if (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(given, ignored)) {
-      throw core::FileError(
-          "io::hdf5::Hdf5Source#unreadable", "{}: expected a readable HDF5 file, got: {}; check the path",
-          path, std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
+    n_bytes = core::require_regular_file(path);
+    if (::access(path.c_str(), R_OK) != 0) {
+      throw core::FileError("io::hdf5::Hdf5Source#unreadable",
+                            "{}: expected a readable HDF5 file, got: {}; check its permissions", path,
+                            std::strerror(errno));
     }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
       throw core::FormatError(
           "io::hdf5::Hdf5Source#not_hdf5",
           "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?", path);
     }
+    require_unchanged(path);
     file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file.valid()) {
       throw core::FormatError(
@@ -137,6 +143,21 @@ struct Hdf5Source::Impl {
     return dataset;
   }
 
+  /// Refuses an array that the bytes of the file cannot hold, before memory is taken for it.
+  void require_room(const std::string& name, hid_t dataset, const std::vector<hsize_t>& shape,
+                    std::size_t element_bytes) const {
+    const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
+    const bool is_filtered = properties.valid() && H5Pget_nfilters(properties.get()) > 0;
+    const std::uint64_t most = n_bytes * (is_filtered ? largest_deflation : 1);
+    if (std::ranges::count(shape, hsize_t{0}) > 0) return;
+    std::uint64_t rest = most / std::max<std::uint64_t>(1, element_bytes);
+    for (const hsize_t n : shape) rest /= n;  // no product that could overflow
+    if (rest == 0)
+      fail("too_many_elements", name,
+           fmt::format("an array of shape [{}], which a file of {} bytes cannot hold; the file is damaged",
+                       fmt::join(shape, ", "), n_bytes));
+  }
+
   [[nodiscard]] Presented present(const std::string& name, hid_t dataset) const {
     Presented result;
     const Handle space(H5Dget_space(dataset), H5Sclose);
@@ -144,10 +165,8 @@ struct Hdf5Source::Impl {
         static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get()))));
     H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr);
     result.info.shape.assign(shape.begin(), shape.end());
-    if (H5Sget_simple_extent_npoints(space.get()) > max_elements) {
-      fail("too_many_elements", name, "an array of more than 10¹² elements; the file is damaged");
-    }
     const Handle type(H5Dget_type(dataset), H5Tclose);
+    require_room(name, dataset, shape, H5Tget_size(type.get()));
     if (H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0) {
       result.stored_element_bytes = H5Tget_size(type.get());
       result.info.dtype = core::DType::u8;
@@ -193,19 +212,20 @@ struct Hdf5Source::Impl {
       if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) {
         fail("unreadable_attribute", shown, hdf5::last_error());
       }
-      std::string result(text);
+      std::string result = core::clean_text(text);
       H5free_memory(text);
       return result;
     }
+    if (H5Tget_size(type.get()) > n_bytes) fail("unreadable_attribute", shown, "a text longer than the file");
     std::string result(H5Tget_size(type.get()), '\0');
     if (H5Aread(attribute.get(), type.get(), result.data()) < 0) {
       fail("unreadable_attribute", shown, hdf5::last_error());
     }
-    result.resize(std::strlen(result.c_str()));
-    return result;
+    return core::clean_text(result.c_str());
   }
 
   std::string path;
+  std::uint64_t n_bytes = 0;  ///< size of the whole file
   Handle file;
 };
 

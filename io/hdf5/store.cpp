@@ -4,6 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/hdf5/trailer.hpp"
 
 #include <utility>
 
@@ -30,7 +31,9 @@ class FileStore final : public core::Store {
       throw core::FileError("io::hdf5::store#nothing_stored",
                             "{}: expected an HDF5 file with stored arrays, found none; check the path",
                             name());
-    return std::make_unique<Hdf5Source>(path_);
+    auto source = std::make_unique<Hdf5Source>(path_);
+    require_trailer(name());
+    return source;
   }
   void remove() override {
     std::error_code failed;

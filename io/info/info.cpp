@@ -397,7 +397,7 @@ void describe_sites(FileInfo& info) {
 
 /// A table that no command takes for sites, responses or a section.
 void describe_table(FileInfo& info) {
-  const std::string bytes = text::read_bytes(info.path);
+  const std::string bytes = text::read_text(info.path);
   std::string_view header;
   int n_rows = 0;
   for (const auto line : text::split_lines(bytes)) {

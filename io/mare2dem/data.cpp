@@ -123,7 +123,7 @@ class EmDataReader {
                       fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
       const auto named = static_cast<std::size_t>(n_receiver_numbers_);
       StationData& station = stations().emplace_back();
-      station.site.name = row.size() > named ? std::string(row[named]) : fmt::format("{}", stations().size());
+      station.site.name = row.size() > named ? lines_.name(row[named]) : fmt::format("{}", stations().size());
       station.site.y_m = lines_.finite(row[1], "Y in m");
       station.site.z_m = lines_.finite(row[2], "Z in m");
       station.site.tilt_deg = lines_.finite(row[5], "Beta in degrees");
@@ -140,7 +140,7 @@ class EmDataReader {
   void read_names() {
     for (StationData& station : stations()) {
       lines_.require_next("a receiver's name");
-      station.site.name = std::string(lines_.text());
+      station.site.name = lines_.name(lines_.text());
     }
   }
 
@@ -246,7 +246,11 @@ class EmDataReader {
 
   void finish() {
     add_remarks(stations().front().remarks);
-    for (StationData& station : stations()) station.sort();
+    for (StationData& station : stations()) {
+      station.sort();
+      if (const int n = station.drop_zero_tippers(); n > 0)
+        station.remarks.push_back(physics::mt::remark_on_zero_tippers(path_, station.site.name, n));
+    }
     for (StationData& station : result_.responses) station.sort();
   }
 
@@ -288,7 +292,7 @@ class EmDataReader {
 }  // namespace
 
 EmData read_data(const std::string& path) {
-  const std::string bytes = text::read_bytes(path);
+  const std::string bytes = text::read_text(path);
   return EmDataReader(bytes, path).read();
 }
 

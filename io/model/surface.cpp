@@ -40,7 +40,7 @@ bool has_header(const std::vector<std::string_view>& lines, const std::string& p
 }  // namespace
 
 physics::mesh::SurfaceLine read_surface_file(const std::string& path) {
-  const std::string bytes = io::text::read_bytes(path);
+  const std::string bytes = io::text::read_text(path);
   const auto lines = io::text::split_lines(bytes);
   const bool is_csv = has_header(lines, path);
   std::vector<double> y_m, z_m;

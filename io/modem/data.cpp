@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/modem/words.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/units.hpp"
@@ -64,7 +65,11 @@ class Collector {
   }
 
   [[nodiscard]] std::vector<StationData> stations() {
-    for (StationData& station : stations_) station.sort();
+    for (StationData& station : stations_) {
+      station.sort();
+      if (const int n = station.drop_zero_tippers(); n > 0)
+        station.remarks.push_back(physics::mt::remark_on_zero_tippers(path_, station.site.name, n));
+    }
     return std::move(stations_);
   }
   [[nodiscard]] bool empty() const { return stations_.empty(); }
@@ -187,8 +192,8 @@ class DataReader {
     if (!(period > 0.0))
       throw core::FormatError("io::modem::read_data#period_not_positive",
                               "{}: expected a period above 0 s, got {}", here(), period);
-    Station site{std::string(row[1]), number_at(row, 5, "y in m"), number_at(row, 2, "a latitude"),
-                 number_at(row, 3, "a longitude"), not_given};
+    Station site{text::checked_name(row[1], "io::modem::read_data", here()), number_at(row, 5, "y in m"),
+                 number_at(row, 2, "a latitude"), number_at(row, 3, "a longitude"), not_given};
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
       site.latitude_deg = site.longitude_deg = not_given;
     StationData& station = collector_.station(site, here());
@@ -262,7 +267,7 @@ class DataReader {
 }  // namespace
 
 std::vector<StationData> read_data(const std::string& path) {
-  const std::string bytes = text::read_bytes(path);
+  const std::string bytes = text::read_text(path);
   return DataReader(bytes, path).read();
 }
 

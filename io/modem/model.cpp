@@ -153,7 +153,7 @@ std::vector<double> widths_of(const std::vector<double>& edges) {
 }  // namespace
 
 Model read_model(const std::string& path) {
-  const std::string bytes = text::read_bytes(path);
+  const std::string bytes = text::read_text(path);
   Words file(bytes, path);
   const auto first = file.first_line();
   const auto head = modem_model_head(bytes);

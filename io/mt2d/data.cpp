@@ -216,7 +216,7 @@ class Mt2dReader {
 }  // namespace
 
 std::vector<StationData> read_data(const std::string& path) {
-  const std::string bytes = text::read_bytes(path);
+  const std::string bytes = text::read_text(path);
   return Mt2dReader(bytes, path).read();
 }
 

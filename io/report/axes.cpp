@@ -91,6 +91,19 @@ std::string tick_label(double value) {
                                          : fmt::format("{:.3g}·10{}", mantissa, superscript(exponent));
 }
 
+std::string plain_number(double value, int digits) {
+  const double size = std::abs(value);
+  if (size == 0.0 || !(size >= 1e-6 && size < 1e7)) return fmt::format("{:.{}g}", value, digits);
+  const int decimals = digits - 1 - static_cast<int>(std::floor(std::log10(size) + 1e-9));
+  std::string text = fmt::format("{:.{}f}", value, std::max(0, decimals));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string period_text(double period_s) { return plain_number(period_s, 3) + " s"; }
+
 std::vector<Tick> ticks(const Axis& axis) {
   return axis.scale == Scale::linear ? linear_ticks(axis) : log_ticks(axis);
 }

@@ -38,6 +38,12 @@ struct Tick {
 /// Returns plain digits for ordinary sizes, powers of ten with superscripts beyond; a true minus sign.
 [[nodiscard]] std::string tick_label(double value);
 
+/// Returns a number with so many significant digits and without an exponent from 1e-6 to 1e7: "1000", not
+/// "1e+03". Whole numbers keep all their digits.
+[[nodiscard]] std::string plain_number(double value, int digits = 4);
+/// Returns the text of a period: "1000 s".
+[[nodiscard]] std::string period_text(double period_s);
+
 /// A rectangle of the picture with its data coordinates.
 class Frame {
  public:

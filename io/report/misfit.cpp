@@ -78,8 +78,8 @@ Bars period_bars(const core::Table& key, const Eigen::VectorXd& residual) {
   auto sums = sum_by(key.numbers("period_s"), residual);
   std::ranges::sort(sums, {}, [](const auto& each) { return each.first; });
   for (const auto& [period_s, sum] : sums) {
-    bars.labels.push_back(period_s >= 0.01 && period_s < 1e5 ? fmt::format("{:.3g} s", period_s)
-                                                             : fmt::format("{:.2g} s", period_s));
+    if (sum.count() == 0) continue;
+    bars.labels.push_back(period_text(period_s));
     bars.rms.push_back(sum.rms());
   }
   return bars;

@@ -178,6 +178,19 @@ std::vector<int> ShownData::frequencies_by_period() const {
   return order;
 }
 
+std::vector<int> ShownData::used_frequencies() const {
+  std::vector<bool> is_used(static_cast<std::size_t>(n_frequencies_), false);
+  for (std::size_t k = 0; k < data_.survey.keys.size(); ++k) {
+    if (data_.reason[k] == mt::MaskReason::kept)
+      is_used[static_cast<std::size_t>(data_.survey.keys[k].frequency)] = true;
+  }
+  const std::vector<int> all = frequencies_by_period();
+  const auto used = [&](int frequency) { return is_used[static_cast<std::size_t>(frequency)]; };
+  const auto first = std::ranges::find_if(all, used);
+  if (first == all.end()) return all;
+  return {first, std::find_if(all.rbegin(), all.rend(), used).base()};
+}
+
 std::vector<int> ShownData::stations_along() const {
   const auto& stations = data_.survey.stations;
   std::vector<int> order(stations.size());

@@ -44,6 +44,9 @@ class ShownData {
   [[nodiscard]] const std::vector<physics::mt::Station>& stations() const { return data_.survey.stations; }
   /// Indices from the shortest period to the longest; stations along the profile.
   [[nodiscard]] std::vector<int> frequencies_by_period() const;
+  /// Returns the same without those beyond the shortest and the longest period of the data used; all where
+  /// none is.
+  [[nodiscard]] std::vector<int> used_frequencies() const;
   [[nodiscard]] std::vector<int> stations_along() const;
   [[nodiscard]] double period_s(int frequency) const;
 

@@ -39,7 +39,7 @@ struct Layout {
 };
 
 Layout make_layout(const ShownData& data) {
-  Layout layout{data.stations_along(), data.frequencies_by_period(), {}, {}, {}};
+  Layout layout{data.stations_along(), data.used_frequencies(), {}, {}, {}};
   std::vector<double> y, log_period;
   for (const int station : layout.stations) {
     y.push_back(data.station(station).y_m);
@@ -69,7 +69,7 @@ struct Range {
 /// Returns the range of all kept observations and their predictions, rounded outwards.
 Range value_range(const ShownData& data, Shown shown) {
   std::vector<double> values;
-  for (int f = 0; f < data.n_frequencies(); ++f) {
+  for (const int f : data.used_frequencies()) {
     for (int s = 0; s < data.n_stations(); ++s) {
       const ShownDatum datum = data.at(shown, f, s);
       for (const double value : {datum.kept ? datum.observed : mt::not_given, datum.predicted}) {
@@ -100,7 +100,7 @@ Range value_range(const ShownData& data, Shown shown) {
 
 Axis value_axis(Shown shown, const Range& range) {
   if (is_rho(shown)) {
-    return {std::pow(10.0, range.high), std::pow(10.0, range.low), Scale::log10, "Ω m"};
+    return {std::pow(10.0, range.high), std::pow(10.0, range.low), Scale::log10, "ohm m"};
   }
   return {range.high,
           range.low,
@@ -149,7 +149,7 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const 
 /// Returns the ends of the colour scale beyond which values of a panel lie.
 Clipped clipped_in(const ShownData& data, Shown shown, const Panel& panel) {
   double least = mt::not_given, most = mt::not_given;
-  for (int f = 0; f < data.n_frequencies(); ++f) {
+  for (const int f : data.used_frequencies()) {
     for (int s = 0; s < data.n_stations(); ++s) {
       const double value = panel.value(data.at(shown, f, s));
       least = std::fmin(least, value);

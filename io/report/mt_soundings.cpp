@@ -48,16 +48,19 @@ struct Extent {
   [[nodiscard]] bool empty() const { return low > high; }
 };
 
+/// Returns the extent of the data used and of the predictions over the periods drawn; that of the data that
+/// are not used where there is nothing else.
 Extent extent_of(const ShownData& data, const std::vector<Curve>& curves, int station) {
-  Extent extent;
+  Extent extent, of_all;
   for (const Curve& curve : curves) {
-    for (int f = 0; f < data.n_frequencies(); ++f) {
+    for (const int f : data.used_frequencies()) {
       const ShownDatum datum = data.at(curve.shown, f, station);
-      extent.add(datum.observed);
+      if (datum.kept) extent.add(datum.observed);
       extent.add(datum.predicted);
+      of_all.add(datum.observed);
     }
   }
-  return extent;
+  return extent.empty() ? of_all : extent;
 }
 
 Axis value_axis(const ShownData& data, const std::vector<Curve>& curves, int station) {
@@ -67,7 +70,7 @@ Axis value_axis(const ShownData& data, const std::vector<Curve>& curves, int sta
     extent = extent.empty() ? Extent{1.0, 3.0} : extent;
     const double middle = 0.5 * (extent.low + extent.high),
                  half = std::max(1.0, 0.5 * (extent.high - extent.low) + 0.25);
-    return {std::pow(10.0, middle + half), std::pow(10.0, middle - half), Scale::log10, "ρₐ (Ω m)"};
+    return {std::pow(10.0, middle + half), std::pow(10.0, middle - half), Scale::log10, "ρₐ (ohm m)"};
   }
   if (is_phase(kind)) {
     const double low =
@@ -83,9 +86,7 @@ Axis value_axis(const ShownData& data, const std::vector<Curve>& curves, int sta
 
 Axis period_axis(const ShownData& data, TickLabels labels) {
   Extent extent;
-  for (int f = 0; f < data.n_frequencies(); ++f) {
-    extent.add(std::log10(data.period_s(f)));
-  }
+  for (const int f : data.used_frequencies()) extent.add(std::log10(data.period_s(f)));
   return {std::pow(10.0, extent.low - 0.2),
           std::pow(10.0, extent.high + 0.2),
           Scale::log10,
@@ -179,7 +180,8 @@ void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station)
   }
 }
 
-constexpr double legend_height = 24.0;
+constexpr double legend_height = 24.0, legend_margin = 10.0;
+constexpr double legend_width = 380.0;  // of windows as narrow as telephones and of sheets of one site
 
 struct LegendEntry {
   std::string text;
@@ -208,21 +210,38 @@ double width_of(const LegendEntry& entry) {
   return (entry.marker ? 9.0 : 20.0) + text_width(entry.text, {}) + 22.0;
 }
 
-double width_of(const std::vector<LegendEntry>& entries) {
-  return std::accumulate(entries.begin(), entries.end(), 20.0,
-                         [](double sum, const LegendEntry& each) { return sum + width_of(each); });
+using LegendRows = std::vector<std::vector<LegendEntry>>;
+
+/// Breaks the entries into rows of at most this width.
+LegendRows rows_of(const std::vector<LegendEntry>& entries, double width) {
+  LegendRows rows;
+  double used = 0.0;
+  for (const LegendEntry& entry : entries) {
+    if (rows.empty() || used + width_of(entry) > width) {
+      rows.emplace_back();
+      used = legend_margin;
+    }
+    rows.back().push_back(entry);
+    used += width_of(entry);
+  }
+  return rows;
 }
 
-void draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries) {
-  constexpr double y = 0.5 * legend_height;
-  double x = 10.0;
-  for (const LegendEntry& entry : entries) {
-    if (entry.marker)
-      draw_marker(canvas, {x, y}, {*entry.marker, entry.color, entry.hollow, 3.0});
-    else
-      canvas.line({x - 4.0, y}, {x + 14.0, y}, {entry.color, 1.6, {}});
-    canvas.text({x + (entry.marker ? 9.0 : 20.0), y}, entry.text, {.vertical = Align::middle});
-    x += width_of(entry);
+double height_of(const LegendRows& rows) { return legend_height * static_cast<double>(rows.size()); }
+
+void draw_legend(Canvas& canvas, const LegendRows& rows) {
+  double y = 0.5 * legend_height;
+  for (const std::vector<LegendEntry>& row : rows) {
+    double x = legend_margin;
+    for (const LegendEntry& entry : row) {
+      if (entry.marker)
+        draw_marker(canvas, {x, y}, {*entry.marker, entry.color, entry.hollow, 3.0});
+      else
+        canvas.line({x - 4.0, y}, {x + 14.0, y}, {entry.color, 1.6, {}});
+      canvas.text({x + (entry.marker ? 9.0 : 20.0), y}, entry.text, {.vertical = Align::middle});
+      x += width_of(entry);
+    }
+    y += legend_height;
   }
 }
 
@@ -237,20 +256,21 @@ Canvas sounding_picture(const ShownData& data, int station) {
 Canvas sounding_sheet(const ShownData& data, const std::vector<int>& stations, int n_columns) {
   const int n = static_cast<int>(stations.size());
   const int n_rows = (n + n_columns - 1) / n_columns;
-  const auto legend = legend_of(data);
-  Canvas canvas(std::max(std::min(n, n_columns) * site_width, width_of(legend)),
-                legend_height + n_rows * site_height(data));
+  const double width = std::max(std::min(n, n_columns) * site_width, legend_width);
+  const LegendRows legend = rows_of(legend_of(data), width);
+  const double top = height_of(legend);
+  Canvas canvas(width, top + n_rows * site_height(data));
   draw_legend(canvas, legend);
   for (int k = 0; k < n; ++k) {
-    draw_site(canvas, {(k % n_columns) * site_width, legend_height + (k / n_columns) * site_height(data)},
-              data, stations[static_cast<std::size_t>(k)]);
+    draw_site(canvas, {(k % n_columns) * site_width, top + (k / n_columns) * site_height(data)}, data,
+              stations[static_cast<std::size_t>(k)]);
   }
   return canvas;
 }
 
 Canvas sounding_legend(const ShownData& data) {
-  const auto legend = legend_of(data);
-  Canvas canvas(width_of(legend), legend_height);
+  const LegendRows legend = rows_of(legend_of(data), legend_width);
+  Canvas canvas(legend_width, height_of(legend));
   draw_legend(canvas, legend);
   return canvas;
 }

@@ -112,9 +112,9 @@ void draw_row(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& g
   Frame(box, {0.0, 0.0, Scale::linear, "", TickLabels::hidden, 1}, depth_axis(grid)).draw(canvas);
 }
 
-/// Resistivities that a scale covers as an axis of Ω m, the larger at the top.
+/// Resistivities that a scale covers as an axis of ohm m, the larger at the top.
 Axis resistivity_axis(const Extent& scale) {
-  return {std::pow(10.0, scale.high), std::pow(10.0, scale.low), Scale::log10, "Resistivity (Ω m)"};
+  return {std::pow(10.0, scale.high), std::pow(10.0, scale.low), Scale::log10, "Resistivity (ohm m)"};
 }
 
 Canvas image_rows(const physics::mesh::TensorGrid& grid, const std::vector<ImageRow>& rows,
@@ -167,7 +167,7 @@ Canvas column_pairs(const physics::mesh::TensorGrid& grid, const MatrixXd& draws
                   head + static_cast<double>(k / in_row) * (height + between), panel, height};
     const Frame frame(
         box,
-        {extent.low, extent.high, Scale::linear, is_last_row ? "log₁₀ ρ (Ω m)" : "", shown(is_last_row), 4},
+        {extent.low, extent.high, Scale::linear, is_last_row ? "log₁₀ ρ (ohm m)" : "", shown(is_last_row), 4},
         depth);
     draw_pair(canvas, frame, grid, draws.col(k), reconstructions.col(k));
   }

@@ -184,20 +184,20 @@ Canvas columns_picture(const PriorDraws& draws, const PriorPictureOptions& optio
     canvas.end_clip();
     frame.draw(canvas);
   }
-  draw_common_label(canvas, panels, "Resistivity (Ω m)");
+  draw_common_label(canvas, panels, "Resistivity (ohm m)");
   return canvas;
 }
 
 void draw_section(Canvas& canvas, const Frame& frame, const PriorDraws& draws, Eigen::Index k,
                   const std::function<Color(double)>& colour) {
   const std::size_t n_y = draws.y_m.size() - 1, n_z = draws.depth_m.size() - 1;
-  const LengthUnit along = length_unit(draws.y_m.back()), down = length_unit(draws.depth_m.back());
+  const LengthUnit unit = length_unit(std::max(draws.y_m.back(), draws.depth_m.back()));
   for (std::size_t iz = 0; iz < n_z; ++iz) {
     for (std::size_t iy = 0; iy < n_y; ++iy) {
       const double value = draws.log10_resistivity(static_cast<Eigen::Index>(iz * n_y + iy), k);
       if (!std::isfinite(value)) continue;
       const auto at = [&](std::size_t jy, std::size_t jz) {
-        return frame.at(draws.y_m[jy] / along.metres, draws.depth_m[jz] / down.metres);
+        return frame.at(draws.y_m[jy] / unit.metres, draws.depth_m[jz] / unit.metres);
       };
       canvas.cell({at(iy, iz), at(iy + 1, iz), at(iy + 1, iz + 1), at(iy, iz + 1)}, colour(value));
     }
@@ -211,17 +211,17 @@ Canvas patches_picture(const PriorDraws& draws, const PriorPictureOptions& optio
   const double width_m = draws.y_m.back() - draws.y_m.front(),
                depth_m = draws.depth_m.back() - draws.depth_m.front();
   panels.height = std::clamp(panels.width * depth_m / width_m, min_panel_height, max_panel_height);
-  const LengthUnit along = length_unit(draws.y_m.back()), down = length_unit(draws.depth_m.back());
-  const Axis x{draws.y_m.front() / along.metres,
-               draws.y_m.back() / along.metres,
+  const LengthUnit unit = length_unit(std::max(draws.y_m.back(), draws.depth_m.back()));
+  const Axis x{draws.y_m.front() / unit.metres,
+               draws.y_m.back() / unit.metres,
                Scale::linear,
                "",
                TickLabels::shown,
                4};
-  const Axis depth{draws.depth_m.front() / down.metres,
-                   draws.depth_m.back() / down.metres,
+  const Axis depth{draws.depth_m.front() / unit.metres,
+                   draws.depth_m.back() / unit.metres,
                    Scale::linear,
-                   fmt::format("Depth ({})", down.name),
+                   fmt::format("Depth ({})", unit.name),
                    TickLabels::shown,
                    4};
   const Limits limits = limits_of(draws, options, 0.02);
@@ -239,14 +239,14 @@ Canvas patches_picture(const PriorDraws& draws, const PriorPictureOptions& optio
     draw_section(canvas, frame, draws, k, colour);
     frame.draw(canvas);
   }
-  draw_common_label(canvas, panels, fmt::format("Distance ({})", along.name));
+  draw_common_label(canvas, panels, fmt::format("Distance ({})", unit.name));
   const double bar_height = std::min(panels.total_height(), 420.0);
   draw_colour_bar(
       canvas,
       {options.width - bar_margin + 16.0, head + 0.5 * (panels.total_height() - bar_height), 16.0,
        bar_height},
       resistivity_colours(),
-      {std::pow(10.0, limits.high), std::pow(10.0, limits.low), Scale::log10, "Resistivity (Ω m)"});
+      {std::pow(10.0, limits.high), std::pow(10.0, limits.low), Scale::log10, "Resistivity (ohm m)"});
   return canvas;
 }
 

@@ -26,13 +26,9 @@ std::string title_of(const mesh::Property& property) {
   return title;
 }
 
-std::string units_in_picture(const mesh::Property& property) {
-  return property.units == "ohm m" ? "Ω m" : property.units;
-}
-
 std::string label_of(const mesh::Property& property) {
-  const std::string units = units_in_picture(property);
-  return units.empty() ? title_of(property) : fmt::format("{} ({})", title_of(property), units);
+  return property.units.empty() ? title_of(property)
+                                : fmt::format("{} ({})", title_of(property), property.units);
 }
 
 }  // namespace lodestone::io::report

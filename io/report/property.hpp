@@ -17,9 +17,7 @@ namespace lodestone::io::report {
 
 /// Returns the name of a property with a capital letter: "Resistivity".
 [[nodiscard]] std::string title_of(const physics::mesh::Property& property);
-/// Returns the units as readers know them: "Ω m".
-[[nodiscard]] std::string units_in_picture(const physics::mesh::Property& property);
-/// Returns the text of an axis: "Resistivity (Ω m)".
+/// Returns the text of an axis: "Resistivity (ohm m)".
 [[nodiscard]] std::string label_of(const physics::mesh::Property& property);
 
 }  // namespace lodestone::io::report

@@ -88,10 +88,29 @@ void add_learned_prior(Page& page, const inversion::Outcome& outcome) {
               "The final model, and the nearest one of the prior.");
 }
 
+/// Says what the percentiles of an ensemble mean, which depends on the fit of its models and on their number.
+std::string percentiles_caption(const inversion::Outcome& outcome) {
+  using inversion::uncertainty::EnsembleSpread;
+  using inversion::uncertainty::Fitting;
+  const EnsembleSpread& ensemble = *outcome.findings.uncertainty->ensemble;
+  const Fitting fitting = ensemble.fitting(outcome.ending.target_rms);
+  std::string text = "Cell by cell over the models of the ensemble";
+  if (fitting == Fitting::none)
+    return text + ", none of which fits the data: the earth need not lie between the first and the last.";
+  if (fitting == Fitting::some) return text + ", not all of which fit the data.";
+  text +=
+      ensemble.n_samples >= EnsembleSpread::fewest
+          ? ": the truth lies between the first and the last with 90 % probability, if it lies within the "
+            "prior."
+          : ".";
+  return text + " None of the three pictures is itself a model of the ensemble.";
+}
+
 void add_uncertainty(Page& page, const inversion::Outcome& outcome) {
   if (!outcome.findings.uncertainty) return;
   page.heading("uncertainty", "How well the data determine it");
-  page.paragraph(inversion::uncertainty::in_words(*outcome.findings.uncertainty, outcome.model.earth.grid));
+  page.paragraph(inversion::uncertainty::in_words(*outcome.findings.uncertainty, outcome.model.earth.grid,
+                                                  outcome.ending.target_rms));
   if (dimension_of(outcome) != 2) return;  // pictures are those of sections
   page.figure(
       deviations_picture(outcome), "deviations",
@@ -108,14 +127,7 @@ void add_uncertainty(Page& page, const inversion::Outcome& outcome) {
                     posterior.seen_share, posterior.largest_prior_decades));
   }
   if (outcome.findings.uncertainty->ensemble)
-    page.figure(
-        percentiles_picture(outcome), "percentiles",
-        outcome.findings.uncertainty->ensemble->n_samples >= inversion::uncertainty::EnsembleSpread::fewest
-            ? "Cell by cell over the models of the ensemble: the truth lies between the first and the last "
-              "with 90 % probability, if it "
-              "lies within the prior. None of the three is itself a model that fits the data."
-            : "Cell by cell over the models of the ensemble. None of the three is itself a model that fits "
-              "the data.");
+    page.figure(percentiles_picture(outcome), "percentiles", percentiles_caption(outcome));
 }
 
 void add_fit(Page& page, const ShownData& data) {
@@ -156,10 +168,11 @@ void add_misfit(Page& page, const inversion::Outcome& outcome) {
   page.html(data_table(outcome));
   page.heading("iterations", "Iterations");
   if (!outcome.history.empty()) {
-    page.figure(
-        history_picture(outcome), "history",
-        "Misfit and trade-off parameter after each iteration; dashed: target. Grey squares: misfit of the "
-        "same model after its mesh was redesigned.");
+    page.figure(history_picture(outcome), "history",
+                "Misfit on the iterations' meshes (in the stage \"final\" on those of the final accuracy) "
+                "and trade-off "
+                "parameter after each iteration; dashed: target. Grey squares: misfit of the "
+                "same model after its mesh was redesigned.");
     page.html("<details><summary>Table of iterations</summary>\n" + history_table(outcome) + "</details>\n");
   }
 }
@@ -179,6 +192,19 @@ void add_provenance(Page& page, const inversion::Outcome& outcome) {
   page.html(provenance_table(outcome));
   page.html("<details open><summary>Configuration</summary>\n<pre>" +
             text::escaped(outcome.about.configuration) + "</pre>\n</details>\n");
+}
+
+void add_warnings(Page& page, const inversion::Outcome& outcome) {
+  if (outcome.about.warnings.empty()) return;
+  page.heading("warnings", "Warnings of the run");
+  page.html(warnings_table(outcome));
+}
+
+void add_stations(Page& page, const inversion::Outcome& outcome) {
+  const std::string table = station_table(outcome);
+  if (table.empty()) return;
+  page.heading("stations", "Stations");
+  page.html(table);
 }
 
 void add_data(Page& page, const inversion::Outcome& outcome, const std::optional<ShownData>& data) {
@@ -201,11 +227,13 @@ std::filesystem::path write_report(const std::filesystem::path& run_directory,
   Page page(run_directory / "pictures");
   page.heading("summary", "Summary");
   page.html(summary_table(outcome));
+  add_warnings(page, outcome);
   add_model(page, outcome);
   add_learned_prior(page, outcome);
   add_uncertainty(page, outcome);
   add_data(page, outcome, data);
   add_misfit(page, outcome);
+  add_stations(page, outcome);
   add_tables(page, outcome, data.has_value());
   add_provenance(page, outcome);
   const std::filesystem::path path = run_directory / "report.html";

@@ -12,15 +12,18 @@ namespace {
 constexpr double width = 1000.0, left_margin = 74.0, right_margin = 14.0, head = 34.0, plot_height = 260.0,
                  bottom_margin = 46.0;
 
+/// Returns an axis around the data used and all predictions.
 Axis value_axis(const inversion::Outcome& outcome) {
   double low = INFINITY, high = -INFINITY;
-  for (const Eigen::VectorXd* values : {&outcome.data.observed(), &outcome.predicted}) {
-    for (const double value : *values) {
-      if (!std::isfinite(value)) continue;
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
+  const auto add = [&](double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  };
+  for (Eigen::Index row = 0; row < outcome.data.size(); ++row) {
+    if (outcome.data.is_used(row)) add(outcome.data.observed()[row]);
   }
+  for (const double value : outcome.predicted) add(value);
   if (!(low <= high)) low = 0.0, high = 1.0;
   const double air = high > low ? 0.06 * (high - low) : std::max(1e-3, 0.1 * std::abs(high));
   return {high + air, low - air, Scale::linear, "Datum"};

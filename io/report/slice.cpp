@@ -8,6 +8,7 @@
 #include "physics/mesh/slice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -21,7 +22,8 @@ constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0,
                  title_height = 26.0;
 constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
 constexpr Color water{0.74, 0.85, 0.93};
-constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
+constexpr double ends_width = 34.0;  // of the direction at an end of the profile
+constexpr double headroom = 0.06;    // above the highest point of a topography, for the triangles
 
 /// Scales that all panels share.
 struct Scales {
@@ -31,7 +33,7 @@ struct Scales {
   double least = std::numeric_limits<double>::quiet_NaN(),
          most = std::numeric_limits<double>::quiet_NaN();  // log10 of what is seen
   bool gaps = false;                                       // cells without a value are seen
-  LengthUnit unit, depth_unit;
+  LengthUnit unit;                                         // of both axes
   double panel_width = 1.0, panel_height = 1.0;
   bool level_at_zero = true;
   SectionQuantity quantity = SectionQuantity::resistivity;
@@ -44,7 +46,7 @@ struct Scales {
   [[nodiscard]] Axis axis() const {
     if (quantity == SectionQuantity::deviation)
       return {log_max, log_min, Scale::linear,
-              fmt::format("Standard deviation ({})", is_log10() ? "decades" : units_in_picture(property))};
+              fmt::format("Standard deviation ({})", is_log10() ? "decades" : property.units)};
     if (!is_log10()) return {log_max, log_min, Scale::linear, label_of(property)};
     return {std::pow(10.0, log_max), std::pow(10.0, log_min), Scale::log10, label_of(property)};
   }
@@ -126,8 +128,7 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
     scales.y_min = options.y_min_m;
     scales.y_max = options.y_max_m;
   }
-  scales.unit = length_unit(scales.y_max - scales.y_min);
-  scales.depth_unit = length_unit(scales.z_bottom - scales.z_top);
+  scales.unit = length_unit(std::max(scales.y_max - scales.y_min, scales.z_bottom - scales.z_top));
   choose_colours(scales, panels);
   scales.log_min = std::isfinite(options.min_log10) ? options.min_log10 : scales.log_min;
   scales.log_max = std::isfinite(options.max_log10) ? options.max_log10 : scales.log_max;
@@ -142,7 +143,7 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
 }
 
 Point place_of(const Frame& frame, const Scales& scales, const mesh::Flat& place) {
-  return frame.at(place.u_m / scales.unit.metres, place.v_m / scales.depth_unit.metres);
+  return frame.at(place.u_m / scales.unit.metres, place.v_m / scales.unit.metres);
 }
 
 void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Model& section,
@@ -169,14 +170,14 @@ std::vector<Point> line_of(const Frame& frame, const Scales& scales, const std::
 void draw_investigation(Canvas& canvas, const Frame& frame, const Scales& scales, const SectionPanel& panel) {
   if (panel.investigated.size() == 0) return;
   const auto at = [&](double y_m, double depth_m) {
-    return frame.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres);
+    return frame.at(y_m / scales.unit.metres, depth_m / scales.unit.metres);
   };
   draw_unseen(canvas, {frame.box(), at, scales.y_min, scales.y_max, scales.z_top, scales.z_bottom},
               panel.section.earth, panel.investigated);
 }
 
 void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double below_m) {
-  const double top = frame.y(below_m / scales.depth_unit.metres);
+  const double top = frame.y(below_m / scales.unit.metres);
   const double bottom = frame.box().y + frame.box().height;
   if (below_m > 0.0 && top < bottom) {
     canvas.rectangle({frame.box().x, top, frame.box().width, bottom - top}, {Color{1.0, 1.0, 1.0, 0.62}, {}});
@@ -212,14 +213,14 @@ StationLabels labels_of(const SectionPanel& panel, const Frame& frame, const Sca
     }
     labels.names.push_back(panel.station_names[k]);
     labels.x.push_back(frame.x(y / scales.unit.metres));
-    labels.surface_y.push_back(frame.y(panel.section.earth.surface.z_at(0.0, y) / scales.depth_unit.metres));
+    labels.surface_y.push_back(frame.y(panel.section.earth.surface.z_at(0.0, y) / scales.unit.metres));
   }
   labels.top = names_top;
   return labels;
 }
 
 std::string depth_label(const Scales& scales) {
-  return fmt::format("{} ({})", scales.level_at_zero ? "Depth" : "Depth below datum", scales.depth_unit.name);
+  return fmt::format("{} ({})", scales.level_at_zero ? "Depth" : "Depth below datum", scales.unit.name);
 }
 
 void check(const SectionPanel& panel) {
@@ -250,8 +251,8 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
                is_last ? fmt::format("Distance along profile ({})", scales.unit.name) : "",
                is_last ? TickLabels::shown : TickLabels::hidden,
                10};
-  const Axis depth{scales.z_top / scales.depth_unit.metres, scales.z_bottom / scales.depth_unit.metres,
-                   Scale::linear, depth_label(scales)};
+  const Axis depth{scales.z_top / scales.unit.metres, scales.z_bottom / scales.unit.metres, Scale::linear,
+                   depth_label(scales)};
   const Frame frame({left_margin, frame_top, scales.panel_width, scales.panel_height}, x, depth);
   canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title,
               {.size = 14.0, .weight = Weight::bold});
@@ -271,7 +272,37 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
   draw_stations(canvas, labels_of(panel, frame, scales, frame_top - 12.0));
 }
 
+/// Returns the ends that all panels on a map have in common.
+LineEnds common_ends(const std::vector<SectionPanel>& panels) {
+  LineEnds ends;
+  for (const SectionPanel& panel : panels) {
+    if (panel.ends == LineEnds{}) continue;
+    if (ends != LineEnds{} && ends != panel.ends) return {};
+    ends = panel.ends;
+  }
+  return ends;
+}
+
+/// Writes the directions of both ends below the axis, and to the left of the last one what the scales hide.
+void draw_footer(Canvas& canvas, const Scales& scales, double y, const LineEnds& ends) {
+  const double right = left_margin + scales.panel_width;
+  canvas.text({left_margin, y}, ends.first, {.size = 12.0, .weight = Weight::bold});
+  canvas.text({right, y}, ends.last, {.size = 12.0, .horizontal = Align::end, .weight = Weight::bold});
+  canvas.text({ends.last.empty() ? right : right - ends_width, y},
+              fmt::format("{}vertical exaggeration {:.2g} : 1", scales.gaps ? "white: no value;  " : "",
+                          scales.exaggeration()),
+              {.size = 10.0, .color = grey, .horizontal = Align::end});
+}
+
 }  // namespace
+
+LineEnds ends_of(const mesh::Frame& frame) {
+  if (!frame.is_on_map()) return {};
+  constexpr std::array names{"N", "NE", "E", "SE", "S", "SW", "W", "NW"};
+  const long eighth = std::lround(frame.azimuth_deg / 45.0);
+  const auto name = [&](long turn) { return names[static_cast<std::size_t>(((turn % 8) + 8) % 8)]; };
+  return {name(eighth + 4), name(eighth)};
+}
 
 Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
   if (panels.empty()) {
@@ -299,16 +330,14 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
                    16.0, bar_height},
                   scales.colours(), scales.axis(),
                   Clipped::of(scales.least, scales.most, scales.log_min, scales.log_max));
-  canvas.text({left_margin + scales.panel_width, top - panel_gap + 33.0},
-              fmt::format("{}vertical exaggeration {:.2g} : 1", scales.gaps ? "white: no value;  " : "",
-                          scales.exaggeration()),
-              {.size = 10.0, .color = grey, .horizontal = Align::end});
+  draw_footer(canvas, scales, top - panel_gap + 33.0, common_ends(panels));
   return canvas;
 }
 
 SectionPanel panel_of(const inversion::Outcome& outcome, std::string title, Eigen::VectorXd values,
                       Sites sites) {
   SectionPanel panel{std::move(title), outcome.section(std::move(values)), {}, {}};
+  panel.ends = ends_of(outcome.frame);
   if (outcome.findings.prior) {
     for (const inversion::prior::RegionFindings& region : outcome.findings.prior->regions)
       panel.frames.push_back(
@@ -327,8 +356,12 @@ Canvas section_picture(const inversion::Outcome& outcome, const SectionPictureOp
   const std::vector<double>& z_m = outcome.model.earth.grid.z_edges_m();
   std::string part;
   if (options.max_depth_m > 0.0 && options.max_depth_m < z_m.back()) {
-    const LengthUnit unit = length_unit(options.max_depth_m - z_m.front());
-    part = fmt::format(", upper {:.3g} {}", (options.max_depth_m - z_m.front()) / unit.metres, unit.name);
+    const std::vector<double>& y_m = outcome.model.earth.grid.y_edges_m();
+    const double depth_m = options.max_depth_m - z_m.front();
+    const bool is_part = options.y_max_m > options.y_min_m;
+    const double width_m = is_part ? options.y_max_m - options.y_min_m : y_m.back() - y_m.front();
+    const LengthUnit unit = length_unit(std::max(width_m, depth_m));
+    part = fmt::format(", upper {:.3g} {}", depth_m / unit.metres, unit.name);
   }
   const std::string title =
       fmt::format("{} section{}, rms {:.2f}", title_of(outcome.model.property), part, outcome.ending.rms);

@@ -33,6 +33,14 @@ struct NamedBox {
   physics::mesh::Box box;
 };
 
+/// The directions to which the ends of a profile point, as "W" and "E"; empty where its place on the map is
+/// not known.
+struct LineEnds {
+  std::string first{}, last{};
+  friend bool operator==(const LineEnds&, const LineEnds&) = default;
+};
+[[nodiscard]] LineEnds ends_of(const physics::mesh::Frame& frame);
+
 /// One section with the stations drawn on its surface.
 struct SectionPanel {
   std::string title;
@@ -41,6 +49,7 @@ struct SectionPanel {
   std::vector<double> station_y_m;
   std::vector<NamedBox> frames{};
   Eigen::VectorXd investigated{};  ///< cells below ½ are hatched; empty: none
+  LineEnds ends{};                 ///< written below the lowest panel where no other panel differs
 };
 
 enum class Sites { shown, hidden };

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
 
 namespace lodestone::io::report {
 
@@ -29,10 +31,9 @@ std::string number_or_dash(double value, int digits) {
 }
 
 /// Returns the text of λ or of a step; a dash where it does not exist, as for the start model.
-std::string positive_or_dash(double value) { return value > 0.0 ? fmt::format("{:.3g}", value) : "–"; }
+std::string positive_or_dash(double value) { return value > 0.0 ? plain_number(value, 3) : "–"; }
 
-std::string extent_text(const std::vector<double>& edges) {
-  const LengthUnit unit = length_unit(edges.back() - edges.front());
+std::string extent_text(const std::vector<double>& edges, const LengthUnit& unit) {
   return fmt::format("{:.6g} to {:.6g} {}", edges.front() / unit.metres, edges.back() / unit.metres,
                      unit.name);
 }
@@ -53,13 +54,21 @@ void add_earth_rows(const physics::mesh::Earth& earth, Rows& rows) {
   if (grid.has(Axis::y)) sizes.push_back(fmt::format("{} columns", grid.n_y()));
   sizes.push_back(fmt::format("{} {}", grid.n_z(), grid.dimension() == 1 ? "layers" : "rows"));
   rows.push_back({"Unknowns", fmt::format("{} ({})", grid.n_cells(), fmt::join(sizes, " × "))});
+  double longest_m = 0.0;  // one unit for all
+  for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
+    if (!grid.has(axis)) continue;
+    const std::vector<double>& edges = grid.edges_m(axis);
+    longest_m = std::max(longest_m, edges.back() - edges.front());
+  }
+  const LengthUnit unit = length_unit(longest_m);
   std::string extent;
-  if (grid.has(Axis::x)) extent += extent_text(grid.edges_m(Axis::x)) + " along x, ";
+  if (grid.has(Axis::x)) extent += extent_text(grid.edges_m(Axis::x), unit) + " along x, ";
   if (grid.has(Axis::y))
-    extent += extent_text(grid.y_edges_m()) + (grid.has(Axis::x) ? " along y, " : " along the profile, ");
+    extent +=
+        extent_text(grid.y_edges_m(), unit) + (grid.has(Axis::x) ? " along y, " : " along the profile, ");
   rows.push_back(
       {grid.dimension() == 2 ? "Section" : "Model",
-       fmt::format("{}depth {}, {}", extent, extent_text(grid.z_edges_m()),
+       fmt::format("{}depth {}, {}", extent, extent_text(grid.z_edges_m(), unit),
                    grid.reference() == physics::mesh::DepthReference::surface ? "measured from the surface"
                                                                               : "measured from the datum")});
   rows.push_back({"Surface", earth.surface.is_flat()
@@ -73,8 +82,8 @@ void add_data_rows(const inversion::Outcome& outcome, Rows& rows) {
   if (outcome.sites.n_rows() > 0) rows.push_back({"Stations", std::to_string(outcome.sites.n_rows())});
   if (key.has("period_s") && key.column("period_s").is_numbers() && key.n_rows() > 0) {
     const std::vector<double> periods = distinct(key.numbers("period_s"));
-    rows.push_back({"Periods", fmt::format("{} from {:.3g} to {:.3g} s", periods.size(), periods.front(),
-                                           periods.back())});
+    rows.push_back({"Periods", fmt::format("{} from {} to {}", periods.size(), period_text(periods.front()),
+                                           period_text(periods.back()))});
   }
   const auto n = static_cast<double>(data.size()), masked = n - static_cast<double>(data.n_used());
   rows.push_back({"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, masked, percent(masked, n))});
@@ -108,6 +117,68 @@ std::vector<TypeCounts> count_types(const inversion::Outcome& outcome) {
   return types;
 }
 
+/// The data of one site.
+struct SiteCounts {
+  std::string name{};
+  std::optional<std::size_t> row{};  ///< in the table of sites
+  long n_used = 0, n_masked = 0;
+  inversion::RmsSum misfit{};
+};
+
+/// Counts the data of the known sites along the line, and then of others in the order of the data.
+std::vector<SiteCounts> count_sites(const inversion::Outcome& outcome) {
+  const core::Table& key = outcome.data.key();
+  if (!key.has("site") || key.column("site").is_numbers()) return {};
+  std::vector<SiteCounts> sites;
+  if (outcome.sites.has("name")) {
+    std::vector<std::size_t> order(outcome.sites.n_rows());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (outcome.sites.has("y_m"))
+      std::ranges::stable_sort(order, {}, [&](std::size_t k) { return outcome.sites.numbers("y_m")[k]; });
+    for (const std::size_t k : order) sites.push_back({.name = outcome.sites.texts("name")[k], .row = k});
+  }
+  std::map<std::string, std::size_t> place;
+  for (std::size_t k = 0; k < sites.size(); ++k) place.emplace(sites[k].name, k);
+  const Eigen::VectorXd residual = inversion::normalized_residuals(outcome.data, outcome.predicted);
+  for (Eigen::Index row = 0; row < outcome.data.size(); ++row) {
+    const std::string& name = key.texts("site")[static_cast<std::size_t>(row)];
+    const auto [found, is_new] = place.emplace(name, sites.size());
+    if (is_new) sites.push_back({.name = name});
+    SiteCounts& site = sites[found->second];
+    ++(outcome.data.is_used(row) ? site.n_used : site.n_masked);
+    site.misfit.add(residual[row]);
+  }
+  return sites;
+}
+
+/// A coordinate of the sites as the table of stations shows it.
+struct PlaceColumn {
+  std::string title;
+  std::vector<double> values;
+  double unit = 1.0;
+  int decimals = 0;
+};
+
+/// Returns the coordinates that are known of some site.
+std::vector<PlaceColumn> place_columns(const core::Table& sites) {
+  std::vector<PlaceColumn> columns;
+  const auto add = [&](const char* name, std::string title, double unit, int decimals) {
+    if (!sites.has(name) || !sites.column(name).is_numbers()) return;
+    const std::vector<double>& values = sites.numbers(name);
+    if (std::ranges::none_of(values, [](double each) { return std::isfinite(each); })) return;
+    columns.push_back({std::move(title), values, unit, decimals});
+  };
+  add("latitude_deg", "latitude (°)", 1.0, 4);
+  add("longitude_deg", "longitude (°)", 1.0, 4);
+  if (sites.has("y_m") && sites.n_rows() > 0) {
+    const auto [least, most] = std::ranges::minmax(sites.numbers("y_m"));
+    const LengthUnit unit = length_unit(most - least);
+    add("y_m", fmt::format("y along the profile ({})", unit.name), unit.metres, unit.metres > 1.0 ? 2 : 1);
+  }
+  add("elevation_m", "elevation (m)", 1.0, 0);
+  return columns;
+}
+
 std::string with_blanks(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
@@ -124,7 +195,7 @@ std::string cell_text(const core::Table::Column& column, std::size_t row) {
   if (!column.is_numbers()) return std::get<core::Table::Texts>(column.values)[row];
   const double value = std::get<core::Table::Numbers>(column.values)[row];
   if (column.name == "passed") return value != 0.0 ? "passed" : "not passed";
-  return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–";
+  return std::isfinite(value) ? plain_number(value) : "–";
 }
 
 }  // namespace
@@ -140,6 +211,32 @@ std::string summary_table(const inversion::Outcome& outcome) {
   add_data_rows(outcome, rows);
   for (const auto& [name, value] : outcome.about.facts) rows.push_back({name, value});
   return html_table({}, rows);
+}
+
+std::string warnings_table(const inversion::Outcome& outcome) {
+  Rows rows;
+  for (const auto& [id, text] : outcome.about.warnings) rows.push_back({text, id});
+  return html_table({"Warning", "id"}, rows);
+}
+
+std::string station_table(const inversion::Outcome& outcome) {
+  const std::vector<SiteCounts> sites = count_sites(outcome);
+  if (sites.empty()) return {};
+  std::vector<std::string> head{"Station"};
+  const std::vector<PlaceColumn> places = place_columns(outcome.sites);
+  for (const PlaceColumn& each : places) head.push_back(each.title);
+  for (const char* title : {"data used", "masked", "rms"}) head.emplace_back(title);
+  Rows rows;
+  for (const SiteCounts& site : sites) {
+    std::vector<std::string> row{site.name};
+    for (const PlaceColumn& each : places)
+      row.push_back(site.row ? number_or_dash(each.values[*site.row] / each.unit, each.decimals) : "–");
+    row.push_back(std::to_string(site.n_used));
+    row.push_back(std::to_string(site.n_masked));
+    row.push_back(number_or_dash(site.misfit.rms(), 2));
+    rows.push_back(std::move(row));
+  }
+  return html_table(head, rows);
 }
 
 std::string data_table(const inversion::Outcome& outcome) {
@@ -213,10 +310,10 @@ std::string history_table(const inversion::Outcome& outcome) {
                                       [](const auto& row) { return row.stage != "cells"; });
   Rows rows;
   for (const inversion::optimize::StagedRecord& row : outcome.history) {
-    rows.push_back(
-        {std::to_string(row.iteration), std::string(core::word(row.kind)), fmt::format("{:.4f}", row.rms),
-         positive_or_dash(row.lambda), fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step),
-         std::to_string(row.n_forward), std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
+    rows.push_back({std::to_string(row.iteration), std::string(core::word(row.kind)),
+                    fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda), plain_number(row.roughness),
+                    positive_or_dash(row.step), std::to_string(row.n_forward), std::to_string(row.n_jacobian),
+                    fmt::format("{:.1f}", row.seconds)});
     if (has_stages) rows.back().push_back(row.stage);
   }
   std::vector<std::string> head{"Iteration",     "step",         "rms",       "λ",      "roughness",

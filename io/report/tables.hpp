@@ -10,6 +10,10 @@ namespace lodestone::io::report {
 
 // Parts of the page as HTML tables.
 [[nodiscard]] std::string summary_table(const inversion::Outcome& outcome);
+[[nodiscard]] std::string warnings_table(const inversion::Outcome& outcome);  ///< texts and ids
+/// Returns a row per site in the order along the line: places, data used and masked, rms; "" where the data
+/// have no sites.
+[[nodiscard]] std::string station_table(const inversion::Outcome& outcome);
 [[nodiscard]] std::string data_table(
     const inversion::Outcome& outcome);  ///< counts by type of datum and reason of masking
 /// Returns any table, numbers with four significant digits; numbers of a column "passed" as words.

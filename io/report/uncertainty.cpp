@@ -12,14 +12,18 @@ namespace lodestone::io::report {
 Canvas percentiles_picture(const inversion::Outcome& outcome) {
   const inversion::uncertainty::EnsembleSpread& ensemble = *outcome.findings.uncertainty->ensemble;
   std::vector<SectionPanel> panels;
-  const bool many = ensemble.n_samples >= inversion::uncertainty::EnsembleSpread::fewest;
+  using inversion::uncertainty::EnsembleSpread;
+  const bool many = ensemble.n_samples >= EnsembleSpread::fewest;
+  const bool all_fit = ensemble.fitting(outcome.ending.target_rms) == inversion::uncertainty::Fitting::all;
+  const auto title_of = [&](const char* percentile, const char* side, const char* extreme) {
+    if (!many) return fmt::format("{} of the models", extreme);
+    return all_fit ? fmt::format("{} percentile: resistivity is {} with 95 % probability", percentile, side)
+                   : fmt::format("{} percentile of the models", percentile);
+  };
   for (const auto& [title, values] :
-       {std::pair{
-            many ? "5th percentile: resistivity is higher with 95 % probability" : "Lowest of the models",
-            &ensemble.p5_log10_resistivity},
-        {"Median of the models", &ensemble.p50_log10_resistivity},
-        {many ? "95th percentile: resistivity is lower with 95 % probability" : "Highest of the models",
-         &ensemble.p95_log10_resistivity}})
+       {std::pair{title_of("5th", "higher", "Lowest"), &ensemble.p5_log10_resistivity},
+        {std::string("Median of the models"), &ensemble.p50_log10_resistivity},
+        {title_of("95th", "lower", "Highest"), &ensemble.p95_log10_resistivity}})
     panels.push_back(panel_of(outcome, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
   return sections_picture(panels);
 }

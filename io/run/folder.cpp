@@ -99,4 +99,15 @@ NewFolder::~NewFolder() {
   for (fs::path at = path_; fs::remove(at, error) && at != first_;) at = at.parent_path();
 }
 
+void NewFolder::lock(const std::string& log) {
+  lock_ = core::FileLock::take(log);
+  if (lock_) return;
+  is_kept_ = true;
+  throw core::ConfigError(
+      "io::run#running",
+      "{}: another process is writing into this folder at the moment; wait for its end, or "
+      "give another folder with -o",
+      path_.string());
+}
+
 }  // namespace lodestone::io::run

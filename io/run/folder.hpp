@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/file_lock.hpp"
 #include "engine/core/log.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace lodestone::io::run {
@@ -71,6 +73,10 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
+  /// Makes this process the only one that writes into the folder, as long as the object lives. `log`: the
+  /// file that is locked. errors: ConfigError when another process holds the lock; the folder is its own
+  /// then, and stays.
+  void lock(const std::string& log);
   void keep() { is_kept_ = true; }
 
  private:
@@ -78,6 +84,7 @@ class NewFolder {
   std::filesystem::path first_;  ///< the uppermost that was not there; empty: all were
   core::log::Format format_;
   bool is_kept_ = false;
+  std::optional<core::FileLock> lock_{};
 };
 
 }  // namespace lodestone::io::run

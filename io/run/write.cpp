@@ -40,21 +40,54 @@ void write_files(const RunFolder& folder, const inversion::Outcome& outcome, con
   if (options.vtk) core::log::info("ParaView:   {}", folder.vtk());
 }
 
-}  // namespace
+/// Writes the files that change with the certificate once more; each replaces the one before at once.
+void write_again(const RunFolder& folder, const inversion::Outcome& outcome, const WriteOptions& options) {
+  const core::ScopedTimer timer("run/write results");
+  write_result(folder.result(), outcome);
+  if (options.report) static_cast<void>(report::write_report(folder.path(), outcome));
+  core::log::info("the accuracy of the meshes was added to the results");
+}
 
-int write(MPI_Comm comm, const std::filesystem::path& folder, const inversion::Outcome& outcome,
-          const WriteOptions& options) {
-  const inversion::Ending& ending = outcome.ending;
-  if (!outcome.was_stopped())
-    core::on_rank_zero(comm, [&] { write_files(RunFolder(folder), outcome, options); });
-  if (ending.code == core::ExitCode::solver)
+void write_first(MPI_Comm comm, const RunFolder& folder, const inversion::Outcome& outcome,
+                 const WriteOptions& options) {
+  if (!outcome.was_stopped()) core::on_rank_zero(comm, [&] { write_files(folder, outcome, options); });
+  if (outcome.ending.code == core::ExitCode::solver)
     throw core::SolverError("io::run#inversion_failed", "{}; the last good model (iteration {}) is in {}",
-                            ending.text, outcome.history.empty() ? 0 : outcome.history.back().iteration,
-                            RunFolder(folder).result());
+                            outcome.ending.text,
+                            outcome.history.empty() ? 0 : outcome.history.back().iteration, folder.result());
+}
+
+void add_warnings(inversion::Outcome& outcome, const WriteOptions& options) {
+  if (options.warnings != nullptr) outcome.about.warnings = options.warnings->all();
+}
+
+/// Logs the last line of a run and returns its exit code.
+int end(const inversion::Ending& ending) {
   if (!ending.text.empty())
     core::log::write(ending.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning,
                      ending.text, ending.place);
   return static_cast<int>(ending.code);
+}
+
+}  // namespace
+
+int write(MPI_Comm comm, const std::filesystem::path& folder, inversion::Outcome outcome,
+          const WriteOptions& options) {
+  add_warnings(outcome, options);
+  write_first(comm, RunFolder(folder), outcome, options);
+  return end(outcome.ending);
+}
+
+int write(MPI_Comm comm, const std::filesystem::path& folder, const inversion::Inversion& run,
+          inversion::Outcome outcome, const WriteOptions& options) {
+  const RunFolder place(folder);
+  add_warnings(outcome, options);
+  write_first(comm, place, outcome, options);
+  if (run.certify(outcome)) {
+    add_warnings(outcome, options);
+    core::on_rank_zero(comm, [&] { write_again(place, outcome, options); });
+  }
+  return end(outcome.ending);
 }
 
 }  // namespace lodestone::io::run

@@ -2,6 +2,7 @@
 #include "io/survey/observe.hpp"
 
 #include "engine/core/log.hpp"
+#include "physics/mt/sites.hpp"
 
 #include <fmt/ranges.h>
 
@@ -62,6 +63,7 @@ mt::Observations observe(const std::vector<mt::StationData>& stations, const mt:
   log_profile(profile);
   mt::Observations observed = mt::select(stations, profile, selection);
   log_data(observed);
+  mt::warn_of_sites_off_line(observed.survey.stations, observed.profile);
   return observed;
 }
 

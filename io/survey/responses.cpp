@@ -5,6 +5,7 @@
 #include "io/csv/rows.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/hdf5/format.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/units.hpp"
@@ -181,7 +182,7 @@ std::vector<mt::Response> read_responses_csv(const std::string& path) {
       throw core::FormatError("io::read_responses_csv#period_not_positive",
                               "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
                               text::printable(f[2]));
-    responses.push_back({f[0],
+    responses.push_back({text::checked_name(f[0], component, fmt::format("{}:{}", path, line)),
                          f[1] == "TE" ? mt::Mode::te : mt::Mode::tm,
                          1.0 / period,
                          value(3),

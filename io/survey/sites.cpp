@@ -7,6 +7,7 @@
 #include "io/modem/modem.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/responses.hpp"
@@ -15,6 +16,7 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <set>
 
 namespace lodestone::io::survey {
@@ -26,7 +28,7 @@ namespace mt = physics::mt;
 /// has to be a data file.
 bool is_csv(const std::string& path) {
   if (io::text::lower(path).ends_with(".csv")) return true;
-  const std::string bytes = io::text::read_bytes(path);
+  const std::string bytes = io::text::read_text(path);
   for (const std::string_view line : io::text::split_lines(bytes)) {
     const auto text = io::text::trimmed(line);
     if (!text.empty() && text.front() != '#') return io::text::lower(text).starts_with("site");
@@ -77,6 +79,7 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
 
 std::vector<SiteRow> read_sites_csv(const std::string& path) {
   constexpr const char* component = "io::read_sites_csv";
+  constexpr double farthest_m = 1e8;
   const csv::Rows table = csv::read_rows(path, component);
   const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
   if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
@@ -87,8 +90,16 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
   std::vector<SiteRow> sites;
   std::set<std::string> names;
   for (const auto& [line, fields] : table.rows) {
-    SiteRow site{fields[0], csv::real_field(fields[1], path, line, component, "y_m"), std::nullopt};
+    const std::string place = fmt::format("{}:{}", path, line);
+    SiteRow site{text::checked_name(fields[0], component, place),
+                 csv::real_field(fields[1], path, line, component, "y_m"), std::nullopt};
     if (has_z && !fields[2].empty()) site.z_m = csv::real_field(fields[2], path, line, component, "z_m");
+    for (const double metres : {site.y_m, site.z_m.value_or(0.0)}) {
+      if (std::abs(metres) > farthest_m)
+        throw core::FormatError("io::read_sites_csv#out_of_range",
+                                "{}: expected a site within {:g} m of the origin, got {:g} m", place,
+                                farthest_m, metres);
+    }
     if (site.name.empty())
       throw core::FormatError("io::read_sites_csv#no_name",
                               "{}:{}: expected a site name in the first column, found none", path, line);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/text/lines.hpp"
 
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -10,6 +11,17 @@
 #include <cmath>
 
 namespace lodestone::io::text {
+
+std::string checked_name(std::string_view name, std::string_view reader, const std::string& where) {
+  constexpr std::size_t longest = 128;
+  const std::string line = core::clean_line(name);
+  const std::string_view text = trimmed(line);
+  if (text.size() > longest)
+    throw core::FormatError(fmt::format("{}#long_name", reader),
+                            "{}: expected a name of at most {} bytes, got one of {}, \"{}\"; shorten it",
+                            where, longest, text.size(), printable(text));
+  return std::string(text);
+}
 
 LineReader::LineReader(const std::string& bytes, std::string path, std::string reader,
                        std::string comment_marks)

@@ -7,6 +7,12 @@
 
 namespace lodestone::io::text {
 
+/// Returns the name of a station or site as the program uses it: without blanks at its ends, and without
+/// tabs or other control characters. errors: FormatError `reader`#long_name at `where` for more than 128
+/// bytes. It is refused rather than cut, since two names that begin alike would become one.
+[[nodiscard]] std::string checked_name(std::string_view name, std::string_view reader,
+                                       const std::string& where);
+
 /// A reader of a text file line by line, without comments and empty lines.
 class LineReader {
  public:
@@ -23,6 +29,8 @@ class LineReader {
   [[nodiscard]] double finite(std::string_view word, const std::string& what) const;
   /// Returns a word as a whole number from `least` to `most`. errors: FormatError at this line.
   [[nodiscard]] int whole(std::string_view word, const std::string& what, int least, int most) const;
+  /// Returns a name on this line. errors: FormatError at this line for one that is too long.
+  [[nodiscard]] std::string name(std::string_view word) const { return checked_name(word, reader_, here()); }
   /// Throws a FormatError with this id at this line.
   [[noreturn]] void refuse(std::string_view id, const std::string& text) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/toml/options.hpp"
 
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -33,7 +34,7 @@ core::Options::Value list_of(const ::toml::array& array, const std::string& path
     if (item.is_number()) {
       numbers.push_back(item.value<double>().value());
     } else if (item.is_string()) {
-      texts.push_back(item.value<std::string>().value());
+      texts.push_back(core::clean_line(item.value<std::string>().value()));
     } else {
       throw_unsupported("configuration#wrong_list", item, path, key, "a list with other things");
     }
@@ -49,7 +50,7 @@ core::Options::Value value_of(const ::toml::node& node, const std::string& path,
   if (node.is_boolean()) return node.value<bool>().value();
   if (node.is_integer()) return node.value<std::int64_t>().value();
   if (node.is_floating_point()) return node.value<double>().value();
-  if (node.is_string()) return node.value<std::string>().value();
+  if (node.is_string()) return core::clean_line(node.value<std::string>().value());
   throw_unsupported("configuration#date_or_time", node, path, key, "a date or time");
 }
 
@@ -138,7 +139,7 @@ core::Options parse_options_toml(const std::string& text, const std::string& pat
 }
 
 core::Options read_options_toml(const std::string& path) {
-  return parse_options_toml(text::read_bytes(path), path);
+  return parse_options_toml(text::read_text(path), path);
 }
 
 void set_option(core::Options& root, const std::string& assignment) {
@@ -160,7 +161,7 @@ void set_option(core::Options& root, const std::string& assignment) {
     } catch (const ::toml::parse_error&) {  // plain text, which needs no second quotes in a shell
     }
   }
-  options.set(key, text, "--set");
+  options.set(key, core::clean_line(text), "--set");
 }
 
 }  // namespace lodestone::io::toml

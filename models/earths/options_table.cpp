@@ -2,11 +2,13 @@
 #include "models/earths/options_table.hpp"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace lodestone::models::earths {
 namespace {
+
+constexpr double largest = 1e8;  // of metres, cells and shares; their products stay finite
+constexpr double least_log10_resistivity = -6.0, largest_log10_resistivity = 12.0;
 
 std::string place(const core::Options& table, std::string_view key) {
   const std::string where = table.where(key);
@@ -33,6 +35,11 @@ void OptionsTable::hand_on(std::string_view key, const core::Error& error) const
          error.id().empty() ? "wrong_value" : error.id());
 }
 
+void OptionsTable::check(std::string_view key, double value, double least, double most) const {
+  if (!(value >= least && value <= most))
+    refuse(key, fmt::format("expected {:g} to {:g}, got {:g}", least, most, value), "out_of_range");
+}
+
 Range OptionsTable::range(std::string_view key) const {
   const std::vector<double> values = table_.reals(key);
   if (values.size() != 2)
@@ -42,11 +49,28 @@ Range OptionsTable::range(std::string_view key) const {
         key,
         fmt::format("expected a range [lower, upper], got [{:g}, {:g}]; swap the two", values[0], values[1]),
         "range_reversed");
+  for (const double value : values) check(key, value, -largest, largest);
   return {values[0], values[1]};
+}
+
+Range OptionsTable::decades(std::string_view key) const {
+  const Range result = range(key);
+  for (const double value : {result.lower, result.upper})
+    check(key, value, least_log10_resistivity, largest_log10_resistivity);
+  return result;
 }
 
 void OptionsTable::read(std::string_view key, Range& target) const {
   if (table_.has(key)) target = range(key);
+}
+
+void OptionsTable::read_decades(std::string_view key, Range& target) const {
+  if (table_.has(key)) target = decades(key);
+}
+
+void OptionsTable::read(std::string_view key, double& target) const {
+  target = table_.real(key, target);
+  check(key, target, -largest, largest);
 }
 
 void OptionsTable::read(std::string_view key, IntegerRange& target) const {

@@ -21,10 +21,15 @@ class OptionsTable {
   /// `target` keeps its value where the key is absent.
   void read(std::string_view key, Range& target) const;
   void read(std::string_view key, IntegerRange& target) const;
-  void read(std::string_view key, double& target) const { target = table_.real(key, target); }
+  void read(std::string_view key, double& target) const;
   void read(std::string_view key, int& target) const;
-  /// Returns a range that has no default.
+  void read_decades(std::string_view key, Range& target) const;
+  /// Returns a range that has no default, of numbers of magnitude 1e8 at most.
   [[nodiscard]] Range range(std::string_view key) const;
+  /// Returns a range of log10 resistivities, −6 to 12.
+  [[nodiscard]] Range decades(std::string_view key) const;
+  /// Refuses a number outside these limits.
+  void check(std::string_view key, double value, double least, double most) const;
 
   /// Throws a ConfigError with this id at the key.
   [[noreturn]] void refuse(std::string_view key, const std::string& text,

@@ -38,7 +38,7 @@ void read(const OptionsTable& table, BumpsOptions& options) {
   table.read("number", options.number);
   table.read("width_cells", options.width_cells);
   table.read("sd_cells", options.sd_cells);
-  table.read("peak", options.peak);
+  table.read_decades("peak", options.peak);
 }
 
 void read(const OptionsTable& table, SmoothingOptions& options) {
@@ -48,15 +48,15 @@ void read(const OptionsTable& table, SmoothingOptions& options) {
 
 GeneratorPtr field_case(const OptionsTable& table, const LoadSection&) {
   FieldCaseOptions options;
-  table.read("background", options.background);
+  table.read_decades("background", options.background);
   table.read("conductor_top_m", options.conductor_top_m);
   table.read("conductor_thickness_m", options.conductor_thickness_m);
-  table.read("strong_conductor", options.strong_conductor);
-  table.read("weak_conductor", options.weak_conductor);
+  table.read_decades("strong_conductor", options.strong_conductor);
+  table.read_decades("weak_conductor", options.weak_conductor);
   table.read("strong_share", options.strong_share);
   table.read("n_steps", options.n_steps);
-  table.read("steps_from", options.steps_from);
-  table.read("steps_to", options.steps_to);
+  table.read_decades("steps_from", options.steps_from);
+  table.read_decades("steps_to", options.steps_to);
   table.read("steps_bottom_m", options.steps_bottom_m);
   read(OptionsTable(table.options().child("bumps")), options.bumps);
   read(OptionsTable(table.options().child("smooth")), options.smoothing);
@@ -70,12 +70,12 @@ GeneratorPtr layers(const OptionsTable& table, const LoadSection&) {
     const OptionsTable layer(each);
     Range thickness{1.0, 1.0};
     if (options.layers.size() + 1 < stated.size()) thickness = layer.range("thickness_m");
-    options.layers.push_back({thickness, layer.range("log10_resistivity")});
+    options.layers.push_back({thickness, layer.decades("log10_resistivity")});
   }
   if (stated.empty()) {
     table.read("number", options.number);
     if (options.number.upper > 1) options.thickness_m = table.range("thickness_m");
-    table.read("log10_resistivity", options.log10_resistivity);
+    table.read_decades("log10_resistivity", options.log10_resistivity);
   }
   table.read("dip_deg", options.dip_deg);
   table.read("relief_m", options.relief_m);
@@ -91,7 +91,7 @@ GeneratorPtr blocks(const OptionsTable& table, const LoadSection& load_section) 
   options.width_m = table.range("width_m");
   options.height_m = table.range("height_m");
   table.read("tilt_deg", options.tilt_deg);
-  table.read("log10_resistivity", options.log10_resistivity);
+  table.read_decades("log10_resistivity", options.log10_resistivity);
   return std::make_shared<Blocks>(options);
 }
 
@@ -103,7 +103,7 @@ GeneratorPtr wedge(const OptionsTable& table, const LoadSection& load_section) {
   options.thickness_m = table.range("thickness_m");
   table.read("thin_share", options.thin_share);
   table.read("dip_deg", options.dip_deg);
-  table.read("log10_resistivity", options.log10_resistivity);
+  table.read_decades("log10_resistivity", options.log10_resistivity);
   return std::make_shared<Wedge>(options);
 }
 
@@ -114,7 +114,7 @@ GeneratorPtr basin(const OptionsTable& table, const LoadSection& load_section) {
   options.width_m = table.range("width_m");
   options.thickness_m = table.range("thickness_m");
   table.read("shape", options.shape);
-  table.read("log10_resistivity", options.log10_resistivity);
+  table.read_decades("log10_resistivity", options.log10_resistivity);
   return std::make_shared<Basin>(options);
 }
 
@@ -126,15 +126,15 @@ GeneratorPtr dikes(const OptionsTable& table, const LoadSection& load_section) {
   options.width_m = table.range("width_m");
   options.height_m = table.range("height_m");
   table.read("dip_deg", options.dip_deg);
-  table.read("log10_resistivity", options.log10_resistivity);
+  table.read_decades("log10_resistivity", options.log10_resistivity);
   return std::make_shared<Dikes>(options);
 }
 
 GeneratorPtr random_field(const OptionsTable& table, const LoadSection& load_section) {
   RandomFieldOptions options;
   if (table.options().has("background")) options.background = background_of(table, load_section);
-  if (!options.background) table.read("mean", options.mean);
-  table.read("standard_deviation", options.standard_deviation);
+  if (!options.background) table.read_decades("mean", options.mean);
+  table.read_decades("standard_deviation", options.standard_deviation);
   options.horizontal_length_m = table.range("horizontal_length_m");
   options.vertical_length_m = table.range("vertical_length_m");
   table.read("vertical_growth", options.vertical_growth);
@@ -147,6 +147,8 @@ GeneratorPtr sections(const OptionsTable& table, const LoadSection& load_section
   options.mirrored = table.options().flag("mirrored", options.mirrored);
   const std::vector<std::string> files = table.options().texts("files");
   if (files.empty()) table.refuse("files", "expected at least one file, found none", "no_file");
+  if (std::ranges::any_of(files, &std::string::empty))
+    table.refuse("files", "expected names of files, got an empty text; remove it", "empty_item");
   if (!load_section)
     table.refuse("files", "this program reads no sections; use another kind of generator",
                  "no_section_reader");
@@ -172,7 +174,7 @@ GeneratorPtr smoothing(const OptionsTable& table, GeneratorPtr inner) {
 }
 
 GeneratorPtr clip(const OptionsTable& table, GeneratorPtr inner) {
-  return std::make_shared<Clipped>(std::move(inner), table.range("log10_resistivity"));
+  return std::make_shared<Clipped>(std::move(inner), table.decades("log10_resistivity"));
 }
 
 // One more family, one more row.
@@ -202,6 +204,8 @@ auto row_of(const Rows& rows, const core::Options& table) {
   return std::ranges::find(rows, kind, [](const auto& row) { return std::string(row.first); })->second;
 }
 
+constexpr double deepest_m = 1e8;  // and widest
+
 std::vector<double> depths(const OptionsTable& table) {
   const core::Options& options = table.options();
   if (options.has("depth_m")) {
@@ -210,7 +214,9 @@ std::vector<double> depths(const OptionsTable& table) {
         table.refuse(key, "expected either depth_m or the keys of layers, got both; leave one out",
                      "given_twice");
     }
-    return options.reals("depth_m");
+    const std::vector<double> edges = options.reals("depth_m");
+    for (const double edge : edges) table.check("depth_m", edge, -deepest_m, deepest_m);
+    return edges;
   }
   double first = options.real("first_layer_m"), factor = options.real("layer_factor", 1.15);
   int n = static_cast<int>(std::clamp<std::int64_t>(options.integer("n_layers"), -1, 1'000'000)),
@@ -218,6 +224,7 @@ std::vector<double> depths(const OptionsTable& table) {
   if (!(first > 0.0))
     table.refuse("first_layer_m", fmt::format("expected a positive thickness, got {:g}", first),
                  "thickness_not_positive");
+  table.check("first_layer_m", first, 1e-3, deepest_m);
   if (!(factor > 0.0 && factor <= 10.0))
     table.refuse("layer_factor", fmt::format("expected a number above 0, at most 10, got {:g}", factor),
                  "factor_out_of_range");
@@ -237,6 +244,12 @@ std::vector<double> depths(const OptionsTable& table) {
   }
   std::vector<double> edges{0.0};
   for (int i = 0; i <= last_cell; ++i, first *= factor) edges.push_back(edges.back() + first);
+  if (!(edges.back() <= deepest_m))
+    table.refuse("layer_factor",
+                 fmt::format("expected layers that reach at most {:g} m down, got {:g} m; lower it, "
+                             "first_layer_m or n_layers",
+                             deepest_m, edges.back()),
+                 "out_of_range");
   edges.erase(edges.begin(), edges.begin() + first_cell);
   return edges;
 }
@@ -249,7 +262,9 @@ std::vector<double> columns(const OptionsTable& table) {
         table.refuse(key, "expected either y_m or width_m and n_columns, got both; leave one out",
                      "given_twice");
     }
-    return options.reals("y_m");
+    const std::vector<double> edges = options.reals("y_m");
+    for (const double edge : edges) table.check("y_m", edge, -deepest_m, deepest_m);
+    return edges;
   }
   int n = 1;
   table.read("n_columns", n);
@@ -258,6 +273,7 @@ std::vector<double> columns(const OptionsTable& table) {
   const double width = n == 1 ? options.real("width_m", 1000.0) : options.real("width_m");
   if (!(width > 0.0))
     table.refuse("width_m", fmt::format("expected a positive width, got {:g}", width), "width_not_positive");
+  table.check("width_m", width, 1e-3, deepest_m);
   std::vector<double> edges;
   for (int i = 0; i <= n; ++i) edges.push_back(width * i / n);
   return edges;
@@ -300,6 +316,7 @@ Prior read_prior(const core::Options& root, const LoadSection& load_section) {
     const double weight = each.real("weight", 1.0);
     if (!(weight >= 0.0))
       part.refuse("weight", fmt::format("expected 0 or more, got {:g}", weight), "negative_weight");
+    part.check("weight", weight, 0.0, 1e12);
     parts.push_back({weight, read_generator(each, load_section)});
     part.checked("", [&] { parts.back().generator->check_grid(grid); });
   }

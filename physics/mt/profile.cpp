@@ -55,7 +55,7 @@ PlanePoint mean_of(const std::vector<PlanePoint>& points) {
   return mean;
 }
 
-/// Returns the direction of the largest spread, from the first towards the last station.
+/// Returns the direction of the largest spread, from 0 to 180 degrees.
 double best_azimuth_deg(const std::vector<PlanePoint>& points, const PlanePoint& mean) {
   double nn = 0.0, ne = 0.0, ee = 0.0;
   for (const auto& p : points) {
@@ -64,11 +64,9 @@ double best_azimuth_deg(const std::vector<PlanePoint>& points, const PlanePoint&
     ne += n * e;
     ee += e * e;
   }
-  double azimuth = 0.5 * std::atan2(2.0 * ne, nn - ee) * deg_per_rad;
-  const double c = std::cos(azimuth / deg_per_rad), s = std::sin(azimuth / deg_per_rad);
-  const auto along = [&](const PlanePoint& p) { return p.north_m * c + p.east_m * s; };
-  if (along(points.back()) < along(points.front())) azimuth += 180.0;
-  return azimuth < 0.0 ? azimuth + 360.0 : azimuth;
+  constexpr double rounding_deg = 1e-6;  // a line to the north must not turn round by the last digit
+  const double azimuth = 0.5 * std::atan2(2.0 * ne, nn - ee) * deg_per_rad;
+  return azimuth < -rounding_deg ? azimuth + 180.0 : std::max(azimuth, 0.0);
 }
 
 /// Distances summed from station to station, growing along the azimuth.

@@ -26,7 +26,7 @@ constexpr auto words(Distance) {
 
 /// The choices of a profile.
 struct ProfileOptions {
-  /// Azimuth of the y axis, clockwise from north; absent: the best line through the stations.
+  /// Azimuth of the y axis, clockwise from north; absent: the best line through the stations, 0 to 180°.
   std::optional<double> azimuth_deg{};
   std::string origin{};  ///< station at y = 0; empty: the first one along the azimuth
   Distance distance = Distance::projected;
@@ -60,9 +60,10 @@ struct Profile {
 [[nodiscard]] Profile profile_along(std::vector<double> y_m);
 
 /// Returns the best line (total least squares) or the one of the given azimuth, through the mean position.
-/// The best line's y grows from the first to the last station; running sums grow along the azimuth. Stations
-/// may stand at one place, as bands of one recording do. errors: InvalidArgument (no station, one place
-/// without azimuth, unknown origin station, no coordinates).
+/// The best line's azimuth lies from 0 to 180°, whatever the order of the stations: y grows to the east,
+/// along a meridian to the north. Running sums grow along the azimuth. Stations may stand at one place, as
+/// bands of one recording do. errors: InvalidArgument (no station, one place without azimuth, unknown origin
+/// station, no coordinates).
 [[nodiscard]] Profile make_profile(const std::vector<std::string>& names,
                                    const std::vector<PlanePoint>& points, const ProfileOptions& options);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,8 @@ constexpr double on_surface_m = 1.0;       // depths of files and of the polylin
 constexpr std::size_t most_named = 10;     // sites in one message
 constexpr double share_of_segment = 0.02;  // as for the sites that the selftest does not judge
 constexpr double least_angle_deg = 2.0;
+constexpr double share_off_line = 0.2, on_line_m = 1.0;
+constexpr double share_of_column = 0.5;
 
 struct Kink {
   double y_m, angle_rad, reach_m;
@@ -54,6 +57,22 @@ std::optional<Kink> kink_at(const std::vector<Kink>& kinks, double y_m) {
   if (right != kinks.begin()) consider(*(right - 1));
   if (right != kinks.end()) consider(*right);
   return nearest;
+}
+
+/// Returns the length of a line, between its outermost sites.
+double length_m(const Profile& profile) {
+  const auto [first, last] = std::ranges::minmax(profile.y_m);
+  return last - first;
+}
+
+/// Joins the first of these texts, and counts the others.
+template <class Item, class Text>
+std::string list_of(const std::vector<Item>& items, Text text) {
+  std::string list;
+  for (std::size_t i = 0; i < std::min(most_named, items.size()); ++i)
+    list += (i > 0 ? ", " : "") + text(items[i]);
+  if (items.size() > most_named) list += fmt::format(" and {} more", items.size() - most_named);
+  return list;
 }
 
 }  // namespace
@@ -128,6 +147,70 @@ void warn_of_sites_at_kinks(const std::vector<Station>& stations, const mesh::Su
       "their responses are those of "
       "the corner: {}; {}",
       found.size(), stations.size(), names, way_out);
+}
+
+std::vector<SiteOffLine> sites_off_line(const Profile& profile) {
+  if (profile.y_m.empty() || profile.offset_m.size() != profile.y_m.size()) return {};
+  const double most_m = std::max(share_off_line * length_m(profile), on_line_m);
+  std::vector<SiteOffLine> found;
+  for (std::size_t i = 0; i < profile.offset_m.size(); ++i) {
+    if (std::abs(profile.offset_m[i]) > most_m) found.push_back({i, profile.offset_m[i]});
+  }
+  std::ranges::stable_sort(found, std::ranges::greater{},
+                           [](const SiteOffLine& each) { return std::abs(each.offset_m); });
+  return found;
+}
+
+void warn_of_sites_off_line(const std::vector<Station>& stations, const Profile& profile) {
+  const auto found = sites_off_line(profile);
+  if (found.empty()) return;
+  core::log::warning(
+      core::log::Id("mt::sites#sites_off_line"),
+      "{} of {} stations lie farther from the line than a fifth of its length of {:.1f} km: {}. A section "
+      "projects them onto the line as if the earth did not change across it; leave out the stations of other "
+      "lines, or set the azimuth of the profile",
+      found.size(), stations.size(), 1e-3 * length_m(profile), list_of(found, [&](const SiteOffLine& each) {
+        return fmt::format("{} ({:.1f} km off)", stations.at(each.site).name, 1e-3 * std::abs(each.offset_m));
+      }));
+}
+
+std::vector<CloseSites> close_sites(const std::vector<Station>& stations, const mesh::TensorGrid& grid) {
+  if (!grid.has(mesh::Axis::y)) return {};
+  std::vector<std::size_t> order(stations.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return stations[i].y_m; });
+  const std::vector<double>& edges = grid.y_edges_m();
+  const auto column_m = [&](std::size_t site) {
+    const auto right = std::ranges::upper_bound(edges, stations[site].y_m) - edges.begin();
+    const auto k = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(right, 1, std::ssize(edges) - 1));
+    return edges[k] - edges[k - 1];
+  };
+  std::vector<CloseSites> found;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::size_t first = order[i - 1], second = order[i];
+    const double distance_m = stations[second].y_m - stations[first].y_m;
+    const double width_m = std::min(column_m(first), column_m(second));
+    if (distance_m < share_of_column * width_m) found.push_back({first, second, distance_m, width_m});
+  }
+  return found;
+}
+
+void warn_of_close_sites(const std::vector<Station>& stations, const mesh::TensorGrid& grid,
+                         const std::string& way_out) {
+  const auto found = close_sites(stations, grid);
+  if (found.empty()) return;
+  core::log::warning(
+      core::log::Id("mt::sites#close_sites"),
+      "of {} pairs of neighbouring stations, {} stand closer together than half a column of the grid, which "
+      "cannot explain a difference of their data: {}; {}",
+      stations.size() - 1, found.size(),
+      list_of(found,
+              [&](const CloseSites& each) {
+                return fmt::format("{} and {} ({:.4g} m apart, columns of {:.4g} m)",
+                                   stations[each.first].name, stations[each.second].name, each.distance_m,
+                                   each.column_m);
+              }),
+      way_out);
 }
 
 }  // namespace lodestone::physics::mt

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "physics/mesh/surface.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/profile.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <string>
@@ -43,5 +45,30 @@ struct SiteAtKink {
 /// the user.
 void warn_of_sites_at_kinks(const std::vector<Station>& stations, const mesh::SurfaceLine& surface,
                             const std::string& way_out);
+
+/// A site farther from the line than a fifth of the line's length; a section has no place for it.
+struct SiteOffLine {
+  std::size_t site;
+  double offset_m;  ///< from the line, positive to +x
+};
+/// Returns these sites, the farthest first. The length of the line is that between its outermost sites.
+[[nodiscard]] std::vector<SiteOffLine> sites_off_line(const Profile& profile);
+/// Logs one warning that names the farthest of these sites, if there are any. `stations`: those of the
+/// profile.
+void warn_of_sites_off_line(const std::vector<Station>& stations, const Profile& profile);
+
+/// Two neighbours along the line closer together than half a column of the grid. No cell lies between them,
+/// so that the section cannot explain a difference of their data.
+struct CloseSites {
+  std::size_t first, second;  ///< along the line
+  double distance_m;
+  double column_m;  ///< width of the narrower of the columns in which they stand
+};
+/// Returns these pairs along the line; none in grids without the axis y.
+[[nodiscard]] std::vector<CloseSites> close_sites(const std::vector<Station>& stations,
+                                                  const mesh::TensorGrid& grid);
+/// Logs one warning that names these pairs, if there are any. `way_out`: a remedy for the user.
+void warn_of_close_sites(const std::vector<Station>& stations, const mesh::TensorGrid& grid,
+                         const std::string& way_out);
 
 }  // namespace lodestone::physics::mt

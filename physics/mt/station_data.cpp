@@ -172,6 +172,41 @@ void StationData::sort() {
   std::stable_sort(readings.begin(), readings.end(), higher);
 }
 
+int StationData::drop_zero_tippers() {
+  constexpr std::array tippers{Element::tzx, Element::tzy};
+  constexpr Elements parts_of_tippers{Element::tzx, Element::tzy};
+  const auto is_of_tipper = [&](const Reading& reading) {
+    return parts_of_tippers.contains(rule_of(reading.datum).needs);
+  };
+  int n_zero = 0;
+  for (const StationRow& row : rows) {
+    for (const Element element : tippers) {
+      if (row.is_missing(element)) continue;
+      if (row.values[element] != Complex(0.0, 0.0)) return 0;
+      n_zero += 2;
+    }
+  }
+  for (const Reading& reading : readings) {
+    if (!is_of_tipper(reading) || std::isnan(reading.value)) continue;
+    if (reading.value != 0.0) return 0;
+    ++n_zero;
+  }
+  if (n_zero == 0) return 0;
+  for (StationRow& row : rows) {
+    for (const Element element : tippers) {
+      row.values[element] = StationRow::missing_values()[element];
+      row.errors[element] = StationRow::missing_errors()[element];
+    }
+  }
+  std::erase_if(readings, is_of_tipper);
+  return n_zero;
+}
+
+std::string remark_on_zero_tippers(const std::string& where, const std::string& station, int n) {
+  return fmt::format("{}: station {}: all {} numbers of the tipper are exactly 0; it counts as not measured",
+                     where, station, n);
+}
+
 std::string remark_on_negative_errors(const std::string& path, int n) {
   return fmt::format(
       "{}: {} data have a negative standard error, which counts as none: the error floors alone count there "

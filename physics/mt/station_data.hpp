@@ -65,7 +65,13 @@ struct StationData {
   [[nodiscard]] bool add(const Reading& reading);
   /// Puts the highest frequency first.
   void sort();
+  /// Removes the tippers where all of them are exactly zero, which fills a block that was not measured.
+  /// Returns how many numbers it removed.
+  int drop_zero_tippers();
 };
+
+/// Returns the remark on a station without measured tippers; `where`: file or file:line.
+[[nodiscard]] std::string remark_on_zero_tippers(const std::string& where, const std::string& station, int n);
 
 /// Returns the remark on a file in which so many data have a negative error; readers set such errors to NaN.
 [[nodiscard]] std::string remark_on_negative_errors(const std::string& path, int n);

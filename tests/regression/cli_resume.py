@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from support import PROGRAM, Folder, check, expect, expect_target, finish, synthetic
+from support import PROGRAM, Folder, check, expect, expect_error, expect_target, finish, synthetic
 
 
 def history(folder, run):
@@ -64,6 +64,15 @@ with Folder() as folder:
         typed = shlex.split(next(line for line in said.splitlines() if "go on with: mt_invert " in line).split("go on with: mt_invert ")[1])
         expect(10, ["it's mine"], *typed)
         check(section(folder, run_folder) == section(folder, "whole"), f"{name} and resume: the same section")
+
+    # A folder belongs to one run at a time; a killed one leaves no lock.
+    process = start("invert", path, "-o", folder / "shared", "--set", "inversion.max_iterations=400", "--set", "inversion.min_rms_drop=0")
+    check(wait_for(folder / "shared/checkpoint.h5"), "shared: a checkpoint appears")
+    expect_error(2, "running", ["shared", "-o"], "invert", path, "-o", folder / "shared", "--resume")
+    process.kill()
+    process.communicate()
+    expect(11, ["--resume"], "invert", path, "-o", folder / "shared", "--resume", "--set", "inversion.max_iterations=400", "--set", "inversion.min_rms_drop=0",
+           "--time-limit", "1e-6")
 
     # Changed input is refused, more iterations are not.
     expect(2, ["inversion.target_rms", "0.01", "0.5"], "invert", path, "-o", folder / "whole", "--resume", "--set", "inversion.target_rms=0.5")

@@ -15,11 +15,12 @@
 namespace lodestone::mt_invert::commands {
 namespace {
 
-/// Checks and makes the folder, and logs into it from here on.
+/// Checks, makes and locks the folder, and logs into it from here on.
 void open_folder(MPI_Comm comm, const io::run::RunFolder& folder, const cli::InvertArguments& arguments,
-                 const cli::CommandLine& line) {
+                 const cli::CommandLine& line, std::optional<io::run::NewFolder>& made) {
   core::on_rank_zero(comm, [&] {
     arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
+    made->lock(folder.log());
     core::log::configure({.format = line.log_format(), .file = folder.log()});
   });
 }
@@ -51,13 +52,15 @@ void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Conf
 }  // namespace
 
 int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::CommandLine& line) {
+  const core::log::KeptWarnings warnings;  // for the report
   const config::Config config = config::read_config(arguments.config_path, arguments.assignments);
   if (arguments.dim == 1) config::require_soundings_alone(config);
   const io::run::RunFolder folder(output_folder(arguments.output_folder, arguments.config_path));
-  const io::run::WriteOptions files{.vtk = config.output.vtk, .report = config.output.report};
+  const io::run::WriteOptions files{
+      .vtk = config.output.vtk, .report = config.output.report, .warnings = &warnings};
   std::optional<io::run::NewFolder> made;
   if (core::rank_of(comm) == 0) made.emplace(folder.path(), line.log_format());
-  if (!arguments.dry_run) open_folder(comm, folder, arguments, line);
+  if (!arguments.dry_run) open_folder(comm, folder, arguments, line, made);
   core::log::info("{}", config.title);
   const physics::mt::Observations observed = observe(config.data, config.profile);
   if (arguments.dim == 1) {
@@ -90,7 +93,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
         cli::resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
     return static_cast<int>(outcome.ending.code);
   }
-  const int code = io::run::write(comm, folder.path(), outcome, files);
+  const int code = io::run::write(comm, folder.path(), run, outcome, files);
   core::log::debug("{}", core::Timeline::global().table());
   return code;
 }

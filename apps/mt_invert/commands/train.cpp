@@ -56,8 +56,9 @@ void save(const io::run::TrainFolder& folder, config::VaeFormat format, const mo
 }
 
 void open_folder(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
-                 const cli::CommandLine& line) {
+                 const cli::CommandLine& line, io::run::NewFolder& made) {
   arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
+  made.lock(folder.log());
   core::log::configure({.format = line.log_format(), .file = folder.log()});
 }
 
@@ -148,7 +149,7 @@ int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::Co
   core::ExitCode code = core::ExitCode::ok;
   core::on_rank_zero(comm, [&] {
     io::run::NewFolder made(folder.path(), line.log_format());
-    open_folder(folder, arguments, line);
+    open_folder(folder, arguments, line, made);
     code = train(folder, arguments, config, stop, made);
   });
   return core::any_rank(comm, code == core::ExitCode::interrupted)

@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 #include "io/toml/options.hpp"
 
@@ -123,7 +124,9 @@ core::Options read_options(const std::string& path, const std::vector<std::strin
 }
 
 std::string read_title(const ConfigTable& root, const std::string& path) {
-  return read(root.table("run"), title_rows(), {std::filesystem::path(path).stem().string()}).title;
+  return read(root.table("run"), title_rows(),
+              {core::clean_line(std::filesystem::path(path).stem().string())})
+      .title;
 }
 
 Config read_config(const std::string& path, const std::vector<std::string>& assignments) {

@@ -8,6 +8,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace lodestone::mt_invert::config {
@@ -48,7 +49,7 @@ Rows<DataConfig> edi_rows() {
                  row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
                  row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
                  row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
-                 row("strike_deg", at(&C::selection, &Selection::strike_deg), within(-360.0, 360.0),
+                 row("strike_deg", at(&C::selection, &Selection::strike_deg), angles(),
                      "azimuth of x, to which tensors are rotated, clockwise from north")
                      .otherwise("90° less than the azimuth of the profile"),
                  row("declination_deg", at(&C::selection, &Selection::declination_deg), within(-180.0, 180.0),
@@ -61,20 +62,21 @@ Rows<DataConfig> edi_rows() {
 
 Rows<DataConfig> selection_rows() {
   using C = DataConfig;
-  return {row("frequency_tolerance", at(&C::selection, &Selection::frequency_tolerance), above(0.0),
-              "relative, of shared and of listed frequencies; a measured frequency further away counts as "
-              "missing"),
-          row("frequencies_hz", at(&C::selection, &Selection::frequencies_hz), above(0.0),
-              "excludes the two periods below")
-              .otherwise("those all stations share; those of any station with `modem_file`, `mare2dem_file`, "
-                         "`mt2d_file`"),
-          row("period_min_s", at(&C::selection, &Selection::min_period_s), "shortest period")
-              .otherwise("no limit"),
-          row("period_max_s", at(&C::selection, &Selection::max_period_s), "longest period")
-              .otherwise("no limit"),
-          row("phase_min_deg", at(&C::selection, &Selection::min_phase_deg),
-              "phases below, folded into the first quadrant, are masked as out of quadrant"),
-          row("phase_max_deg", at(&C::selection, &Selection::max_phase_deg), "likewise those above")};
+  return {
+      row("frequency_tolerance", at(&C::selection, &Selection::frequency_tolerance), share(),
+          "relative, of shared and of listed frequencies; a measured frequency further away counts as "
+          "missing"),
+      row("frequencies_hz", at(&C::selection, &Selection::frequencies_hz), frequencies(),
+          "excludes the two periods below")
+          .otherwise("those all stations share; those of any station with `modem_file`, `mare2dem_file`, "
+                     "`mt2d_file`"),
+      row("period_min_s", at(&C::selection, &Selection::min_period_s), periods_or_zero(), "shortest period")
+          .otherwise("no limit"),
+      row("period_max_s", at(&C::selection, &Selection::max_period_s), periods(), "longest period")
+          .otherwise("no limit"),
+      row("phase_min_deg", at(&C::selection, &Selection::min_phase_deg), angles(),
+          "phases below, folded into the first quadrant, are masked as out of quadrant"),
+      row("phase_max_deg", at(&C::selection, &Selection::max_phase_deg), angles(), "likewise those above")};
 }
 
 /// Data to be inverted as they are written.
@@ -121,16 +123,16 @@ struct FloorForm {
 };
 
 Rows<FloorForm> floor_rows() {
-  return {row("kind", &FloorForm::kind, "data that the floor holds for").required(),
-          row("floor", &FloorForm::floor, within(0.0, most_deg),
-              "in the units of `[data.floors]`; at most 10, but for phases")
-              .required(),
-          row("station", &FloorForm::station, "station name").usually("all"),
-          row("mode", &FloorForm::mode, "data of this mode only").otherwise("both"),
-          row("period_min_s", &FloorForm::least_s, at_least(0.0), "shortest period of the rule")
-              .otherwise("no limit"),
-          row("period_max_s", &FloorForm::most_s, above(0.0), "longest period of the rule")
-              .otherwise("no limit")};
+  return {
+      row("kind", &FloorForm::kind, "data that the floor holds for").required(),
+      row("floor", &FloorForm::floor, within(0.0, most_deg),
+          "in the units of `[data.floors]`; at most 10, but for phases")
+          .required(),
+      row("station", &FloorForm::station, "station name").usually("all"),
+      row("mode", &FloorForm::mode, "data of this mode only").otherwise("both"),
+      row("period_min_s", &FloorForm::least_s, periods_or_zero(), "shortest period of the rule")
+          .otherwise("no limit"),
+      row("period_max_s", &FloorForm::most_s, periods(), "longest period of the rule").otherwise("no limit")};
 }
 
 FloorRule read_floor(ConfigTable table) {
@@ -158,9 +160,10 @@ Rows<MaskForm> mask_rows() {
   return {row("station", &MaskForm::station, "station name").usually("all"),
           row("quantities", &MaskForm::quantities, "data by name, see below").otherwise("all"),
           row("mode", &MaskForm::mode, "data of this mode only").otherwise("both"),
-          row("frequency_min_hz", &MaskForm::least_hz, "lower end of the band in which the rule masks")
+          row("frequency_min_hz", &MaskForm::least_hz, frequencies_or_zero(),
+              "lower end of the band in which the rule masks")
               .otherwise("no limit"),
-          row("frequency_max_hz", &MaskForm::most_hz, "upper end").otherwise("no limit")};
+          row("frequency_max_hz", &MaskForm::most_hz, frequencies(), "upper end").otherwise("no limit")};
 }
 
 /// Quantities of one mode in the chosen form.
@@ -233,6 +236,15 @@ void check_limits(const ConfigTable& table, const DataConfig& data) {
                              data.selection.max_phase_deg, data.selection.min_phase_deg));
 }
 
+/// Refuses a frequency that is listed twice.
+void check_frequencies(const ConfigTable& table, std::vector<double> listed) {
+  std::ranges::sort(listed);
+  const auto twice = std::ranges::adjacent_find(listed);
+  if (twice != listed.end())
+    table.refuse("frequencies_hz", "repeated",
+                 fmt::format("expected each frequency once, got {} Hz twice; remove one", *twice));
+}
+
 /// Frequencies of EDI files are those that all stations share; a file of profile data states exactly those
 /// that it has, and stations of it stand where it puts them.
 void choose_frequencies(DataConfig& data) {
@@ -263,6 +275,7 @@ DataConfig read_data_config(ConfigTable table) {
   table.allow_one_of({"frequencies_hz", "period_max_s"});
   DataConfig data = read(table, selection_rows(), read(table, edi_rows(), read_source(table)));
   check_limits(table, data);
+  check_frequencies(table, data.selection.frequencies_hz);
   choose_frequencies(data);
   data.selection.data = quantities_of(table, read(table, measured_rows(), Measured{}));
   data.floors = read(table.table("floors"), floors_rows(), usual_floors(!is_edi(data)));

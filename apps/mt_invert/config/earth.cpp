@@ -4,6 +4,7 @@
 #include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lodestone::mt_invert::config {
@@ -26,9 +27,9 @@ Rows<ProfileConfig> profile_rows(bool is_edi = true) {
   return joined(
       needing(
           "EDI data", edi,
-          row("azimuth_deg", at(&ProfileConfig::line, &ProfileOptions::azimuth_deg),
+          row("azimuth_deg", at(&ProfileConfig::line, &ProfileOptions::azimuth_deg), angles(),
               "of the profile's y axis, clockwise from north; `data.strike_deg` sets that of x")
-              .otherwise("best line through the stations"),
+              .otherwise("best line through the stations, 0 to 180"),
           row("origin_station", at(&ProfileConfig::line, &ProfileOptions::origin), "station at y = 0")
               .usually("first along the azimuth"),
           row("distance", at(&ProfileConfig::line, &ProfileOptions::distance),
@@ -52,15 +53,15 @@ Rows<GridConfig> grid_rows() {
       Rows<GridConfig>{row("from_start_model", &GridConfig::from_model,
                            "the cells of `start.model_file` instead of the keys below")},
       needing("from_start_model = false", has_own_cells,
-              row("n_columns", at(&GridConfig::options, &GridOptions::n_columns), at_least(0),
+              row("n_columns", at(&GridConfig::options, &GridOptions::n_columns), within(0, 10'000),
                   "uniform columns; 0: two per station, 20 … 200"),
-              row("margin", at(&GridConfig::options, &GridOptions::margin), at_least(0.0),
+              row("margin", at(&GridConfig::options, &GridOptions::margin), within(0.0, 100.0),
                   "beyond the outermost stations on each side, as a share of the profile's length"),
-              row("n_layers", at(&GridConfig::options, &GridOptions::n_layers), at_least(0),
+              row("n_layers", at(&GridConfig::options, &GridOptions::n_layers), within(0, 1000),
                   "0: until 1.5 skin depths of the longest period in the median ρₐ"),
-              row("first_layer_m", at(&GridConfig::options, &GridOptions::first_layer_m), at_least(0.0),
+              row("first_layer_m", at(&GridConfig::options, &GridOptions::first_layer_m), lengths_or_zero(),
                   "thickness of the top layer; 0: a twentieth of the skin depth of the shortest period"),
-              row("layer_factor", at(&GridConfig::options, &GridOptions::layer_factor), at_least(1.0),
+              row("layer_factor", at(&GridConfig::options, &GridOptions::layer_factor), within(1.0, 100.0),
                   "each layer is thicker than the one above by this factor")));
 }
 
@@ -86,7 +87,7 @@ Rows<ModelForm> model_rows() {
 
 /// A sea has a resistivity: there is no default that would do for brackish water as well.
 Rows<Sea> sea_rows() {
-  return {row("level_m", &Sea::level_m,
+  return {row("level_m", &Sea::level_m, places(),
               "z of the sea's surface, above the lowest point of the surface; z is down"),
           row("resistivity_ohm_m", &Sea::resistivity_ohm_m, resistivities(), "0.3 is usual").required()};
 }
@@ -94,8 +95,8 @@ Rows<Sea> sea_rows() {
 Rows<SoundingsConfig> sounding_rows() {
   using Stop = decltype(SoundingsConfig::stop);
   return {row("mode", &SoundingsConfig::mode, "average of TE and TM (log10 ρₐ and phase), or one of them"),
-          row("target_rms", at(&SoundingsConfig::stop, &Stop::target_rms), above(0.0), "of each sounding"),
-          row("max_iterations", at(&SoundingsConfig::stop, &Stop::max_iterations), at_least(1),
+          row("target_rms", at(&SoundingsConfig::stop, &Stop::target_rms), positive(1e6), "of each sounding"),
+          row("max_iterations", at(&SoundingsConfig::stop, &Stop::max_iterations), within(1, 10'000),
               "of each sounding")};
 }
 
@@ -132,6 +133,15 @@ GridConfig read_grid(ConfigTable table) {
     table.refuse("n_columns", "too_many_cells",
                  fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells, grid.options.n_columns,
                              grid.options.n_layers));
+  constexpr double deepest_m = 1e9;
+  const double thickness_m = std::max(1.0, grid.options.first_layer_m) *
+                             std::pow(grid.options.layer_factor, std::max(0, grid.options.n_layers - 1));
+  if (thickness_m > deepest_m)
+    table.refuse("layer_factor", "out_of_range",
+                 fmt::format("expected a last layer of at most {:g} m, got one of {:g} m: a layer of {:g} m "
+                             "grows {} times by {:g}; lower one of these",
+                             deepest_m, thickness_m, std::max(1.0, grid.options.first_layer_m),
+                             grid.options.n_layers - 1, grid.options.layer_factor));
   return grid;
 }
 

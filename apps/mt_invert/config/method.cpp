@@ -52,22 +52,22 @@ Rows<AlgorithmForm> algorithm_rows() {
 template <class Options>
 Rows<Options> common_rows() {
   using Stop = decltype(Options::stop);
-  return {row("max_iterations", at(&Options::stop, &Stop::max_iterations), at_least(0),
+  return {row("max_iterations", at(&Options::stop, &Stop::max_iterations), within(0, 10'000),
               "of each stage; of \"alternating\" pairs"),
-          row("target_rms", at(&Options::stop, &Stop::target_rms), above(0.0), "over kept real data"),
-          row("lambda_start", &Options::lambda_start, at_least(0.0),
+          row("target_rms", at(&Options::stop, &Stop::target_rms), positive(1e6), "over kept real data"),
+          row("lambda_start", &Options::lambda_start, weights(),
               "first trade-off parameter; 0: from the size of the sensitivities"),
-          row("max_halvings", &Options::max_halvings, at_least(0), "of the step when it does not help"),
-          row("min_rms_drop", at(&Options::stop, &Stop::min_rms_drop), at_least(0.0),
+          row("max_halvings", &Options::max_halvings, within(0, 100), "of the step when it does not help"),
+          row("min_rms_drop", at(&Options::stop, &Stop::min_rms_drop), within(0.0, 1.0),
               "relative; a smaller drop counts as stagnation"),
-          row("patience", at(&Options::stop, &Stop::patience), at_least(1),
+          row("patience", at(&Options::stop, &Stop::patience), within(1, 10'000),
               "stagnated iterations before the run stops")};
 }
 
 /// `way`: the member or the path to it.
 template <class Way>
 auto factor_row(Way way) {
-  return row("lambda_factor", std::move(way), above(1.0),
+  return row("lambda_factor", std::move(way), factors(),
              "bracket step of the search for λ; of NLCG and L-BFGS what λ is divided by when the rms stalls");
 }
 
@@ -120,27 +120,26 @@ Rows<GaussNewtonOptions> gauss_newton_rows() {
           lambda_strategy_row()),
       needing(
           occam, searches, factor_row(of_rule(&Occam::factor)),
-          row("lambda_tolerance_log10", of_rule(&Occam::tolerance), above(0.0),
+          row("lambda_tolerance_log10", of_rule(&Occam::tolerance), within(1e-6, 10.0),
               "of the search at the target"),
-          row("max_lambda_trials", of_rule(&Occam::max_trials), at_least(1), "forward runs per search"),
+          row("max_lambda_trials", of_rule(&Occam::max_trials), within(1, 1000), "forward runs per search"),
           row("sufficient_drop", of_rule(&Occam::sufficient_drop), share(),
               "above the target a first trial that lowers the rms by this share is taken at once; 1: never"),
           row("smooth_at_target", of_rule(&Occam::smooth_at_target),
               "go on at the target while the roughness falls; `false`: the first model there is the last"),
-          row("min_roughness_drop", of_rule(&Occam::min_roughness_drop), at_least(0.0),
+          row("min_roughness_drop", of_rule(&Occam::min_roughness_drop), within(0.0, 1.0),
               "relative, at the target; a smaller drop ends the run")),
       needing(cooling, cools,
-              row("cooling_factor", of_rule(&Cooling::factor), above(1.0), "λ is divided by it …"),
-              row("cooling_rate", of_rule(&Cooling::rate), at_least(1), "… after so many iterations")));
+              row("cooling_factor", of_rule(&Cooling::factor), factors(), "λ is divided by it …"),
+              row("cooling_rate", of_rule(&Cooling::rate), within(1, 1000), "… after so many iterations")));
 }
 
 Rows<AlternatingOptions> pair_rows() {
-  return needing(
-      of_pairs, nullptr,
-      row("pixel_lambda", &AlternatingOptions::pixel_lambda, at_least(0.0),
-          "λ of the first step of the cells; 0: from the size of the sensitivities"),
-      row("code_lambda", &AlternatingOptions::code_lambda, at_least(0.0), "likewise, of the codes"),
-      row("lambda_decay", &AlternatingOptions::decay, share(), "of λ/rms from pair to pair"));
+  return needing(of_pairs, nullptr,
+                 row("pixel_lambda", &AlternatingOptions::pixel_lambda, weights(),
+                     "λ of the first step of the cells; 0: from the size of the sensitivities"),
+                 row("code_lambda", &AlternatingOptions::code_lambda, weights(), "likewise, of the codes"),
+                 row("lambda_decay", &AlternatingOptions::decay, share(), "of λ/rms from pair to pair"));
 }
 
 Rows<DescentOptions> descent_rows() {
@@ -148,7 +147,7 @@ Rows<DescentOptions> descent_rows() {
   const auto remembers = [](const O& options) { return options.method == DescentMethod::lbfgs; };
   return joined(common_rows<O>(), needing(of_descent, nullptr, factor_row(&O::lambda_factor)),
                 needing("algorithm = \"lbfgs\"", remembers,
-                        row("memory", &O::memory, at_least(1), "steps that are remembered")));
+                        row("memory", &O::memory, within(1, 1000), "steps that are remembered")));
 }
 
 /// Both stages of "alternating" share their rules of stopping, whose defaults are those of the pairs.
@@ -183,8 +182,8 @@ Rows<UncertaintyForm> uncertainty_rows() {
   return joined(
       Rows<Form>{row("posterior", at(&Form::config, &UncertaintyConfig::posterior),
                      "the normal distribution around the final model, see below"),
-                 row("samples", at(&Form::samples, &EnsembleOptions::n_samples), at_least(0),
-                     "models that data and prior allow, see below; not with `misfit.huber_threshold`")},
+                 row("samples", at(&Form::samples, &EnsembleOptions::n_samples), within(0, 100'000),
+                     "models drawn from data and prior, see below; not with `misfit.huber_threshold`")},
       needing(
           any, &Form::has_any,
           row("scale_errors", at(&Form::config, &UncertaintyConfig::scale_errors),
@@ -193,7 +192,7 @@ Rows<UncertaintyForm> uncertainty_rows() {
               "λ is lowered until the codes' prior is as wide as it was trained; `false`: the λ of the run")),
       needing(samples, &Form::has_samples,
               row("seed", at(&Form::samples, &EnsembleOptions::seed), at_least(0), "of the samples"),
-              row("max_iterations", at(&Form::samples, &EnsembleOptions::max_iterations), at_least(1),
+              row("max_iterations", at(&Form::samples, &EnsembleOptions::max_iterations), within(1, 1000),
                   "Gauss–Newton steps of a sample; the first needs no Jacobian of its own")),
       needing(
           posterior, has_posterior,
@@ -203,25 +202,27 @@ Rows<UncertaintyForm> uncertainty_rows() {
               "a cell is seen where the deviation after the data is at most this share of the one before, …"),
           row("largest_prior_decades",
               at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::largest_prior),
-              above(0.0), "… or of so many decades where that is wider")));
+              within(1e-6, 100.0), "… or of so many decades where that is wider")));
 }
 
 Rows<ForwardConfig> forward_rows() {
-  return {row("iteration_accuracy", &ForwardConfig::iteration, "meshes of the iterations, see below"),
-          row("iteration_coarsen", &ForwardConfig::iteration_coarsen, within(0.25, 4.0),
-              "sizes of the iterations' cells over those of `iteration_accuracy`, below 1 finer"),
-          row("final_accuracy", &ForwardConfig::final_accuracy,
-              "meshes on which the final responses and rms are recomputed"),
-          row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below"),
-          row("near_target", &ForwardConfig::near_target, within(1.0, 100.0),
-              "near is an rms of at most this times `inversion.target_rms`")
-              .needs("redesign = \"until_near_target\"",
-                     [](const ForwardConfig& forward) {
-                       return forward.redesign == Redesigning::until_near_target;
-                     }),
-          row("certificate", &ForwardConfig::certificate,
-              "error of the meshes for half-space, layers, refinement and padding, of the final model"),
-          row("solver", &ForwardConfig::solver, "factorization of the 2-D systems, see below")};
+  return {
+      row("iteration_accuracy", &ForwardConfig::iteration, "meshes of the iterations, see below"),
+      row("iteration_coarsen", &ForwardConfig::iteration_coarsen, within(0.25, 4.0),
+          "sizes of the iterations' cells over those of `iteration_accuracy`, below 1 finer"),
+      row("final_accuracy", &ForwardConfig::final_accuracy,
+          "meshes on which the final responses and rms are recomputed, and the last steps taken where they "
+          "miss the target"),
+      row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below"),
+      row("near_target", &ForwardConfig::near_target, within(1.0, 100.0),
+          "near is an rms of at most this times `inversion.target_rms`")
+          .needs("redesign = \"until_near_target\"",
+                 [](const ForwardConfig& forward) {
+                   return forward.redesign == Redesigning::until_near_target;
+                 }),
+      row("certificate", &ForwardConfig::certificate,
+          "error of the meshes for half-space, layers, refinement and padding, of the final model"),
+      row("solver", &ForwardConfig::solver, "factorization of the 2-D systems, see below")};
 }
 
 }  // namespace

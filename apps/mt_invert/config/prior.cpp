@@ -25,16 +25,16 @@ using physics::mesh::Point;
 Rows<RoughnessOptions> roughness_rows() {
   using O = RoughnessOptions;
   return {row("order", &O::order, within(1, 2), "derivative of log10 ρ in physical distance"),
-          row("horizontal_weight", &O::horizontal_weight, above(0.0),
+          row("horizontal_weight", &O::horizontal_weight, nonzero_weights(),
               "a larger one makes the section smoother that way"),
-          row("vertical_weight", &O::vertical_weight, above(0.0), "likewise"),
-          row("depth_weight_exponent", &O::depth_weight_exponent,
+          row("vertical_weight", &O::vertical_weight, nonzero_weights(), "likewise"),
+          row("depth_weight_exponent", &O::depth_weight_exponent, within(-10.0, 10.0),
               "weight ((z + z0)/(z_max + z0))^exponent; 1: vertical roughness in ln(z + z0)"),
-          row("horizontal_depth_exponent", &O::horizontal_depth_exponent,
+          row("horizontal_depth_exponent", &O::horizontal_depth_exponent, within(-10.0, 10.0),
               "of the horizontal part; 1 and -1 make a model smooth in (y, ln(z + z0))")
               .otherwise("as `depth_weight_exponent`"),
-          row("depth_weight_z0_m", &O::depth_weight_z0_m, above(0.0), "z0"),
-          row("smallness_length_m", &O::smallness_length_m, at_least(0.0),
+          row("depth_weight_z0_m", &O::depth_weight_z0_m, lengths(), "z0"),
+          row("smallness_length_m", &O::smallness_length_m, lengths_or_zero(1e15),
               "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth")};
 }
 
@@ -46,12 +46,12 @@ Rows<RoughnessNormOptions> norm_rows(const std::string& key, const std::string& 
     read(table, row, to);
     if (to.norm != l2) to.epsilon = inversion::prior::usual_epsilon(to.norm);
   };
-  return {
-      norm,
-      row(key + "_epsilon", &RoughnessNormOptions::epsilon, above(0.0), what + " well below it count squared")
-          .usually(fmt::format("`{:g}` for l1, `{:g}` for mgs", inversion::prior::usual_epsilon(l1),
-                               inversion::prior::usual_epsilon(minimum_gradient_support)))
-          .needs(key + " = \"l1\" or \"mgs\"", [](const auto& options) { return options.norm != l2; })};
+  return {norm,
+          row(key + "_epsilon", &RoughnessNormOptions::epsilon, within(1e-6, 1000.0),
+              what + " well below it count squared")
+              .usually(fmt::format("`{:g}` for l1, `{:g}` for mgs", inversion::prior::usual_epsilon(l1),
+                                   inversion::prior::usual_epsilon(minimum_gradient_support)))
+              .needs(key + " = \"l1\" or \"mgs\"", [](const auto& options) { return options.norm != l2; })};
 }
 
 std::vector<Point> points_of(const ConfigTable& table, const std::vector<double>& y,
@@ -73,8 +73,8 @@ struct TearForm {
 
 Rows<TearForm> tear_rows() {
   return {
-      row("y_m", &TearForm::y_m, "points of the line, two or more").otherwise("required"),
-      row("z_m", &TearForm::z_m, "their depths, as those of the grid").otherwise("required"),
+      row("y_m", &TearForm::y_m, places(), "points of the line, two or more").otherwise("required"),
+      row("z_m", &TearForm::z_m, places(), "their depths, as those of the grid").otherwise("required"),
       row("weight", &TearForm::weight, within(0.0, 1.0), "of the roughness across: 0 none, 1 as elsewhere")};
 }
 
@@ -91,15 +91,16 @@ struct FixedForm {
 };
 
 Rows<FixedForm> fixed_rows() {
-  return {row("y_m", &FixedForm::y_m, "corners of a polygon, three or more; it must not cross itself"),
-          row("z_m", &FixedForm::z_m, "their depths, as those of the grid"),
-          row("y_min_m", &FixedForm::y_min, "a box instead").otherwise("no limit"),
-          row("y_max_m", &FixedForm::y_max, "likewise").otherwise("no limit"),
-          row("z_min_m", &FixedForm::z_min, "likewise").otherwise("no limit"),
-          row("z_max_m", &FixedForm::z_max, "likewise").otherwise("no limit"),
-          row("resistivity_ohm_m", &FixedForm::resistivity_ohm_m, resistivities(),
-              "what the cells with their centre inside keep; [bounds] does not apply to them")
-              .otherwise("of the reference model")};
+  return {
+      row("y_m", &FixedForm::y_m, places(), "corners of a polygon, three or more; it must not cross itself"),
+      row("z_m", &FixedForm::z_m, places(), "their depths, as those of the grid"),
+      row("y_min_m", &FixedForm::y_min, places(), "a box instead").otherwise("no limit"),
+      row("y_max_m", &FixedForm::y_max, places(), "likewise").otherwise("no limit"),
+      row("z_min_m", &FixedForm::z_min, places(), "likewise").otherwise("no limit"),
+      row("z_max_m", &FixedForm::z_max, places(), "likewise").otherwise("no limit"),
+      row("resistivity_ohm_m", &FixedForm::resistivity_ohm_m, resistivities(),
+          "what the cells with their centre inside keep; [bounds] does not apply to them")
+          .otherwise("of the reference model")};
 }
 
 std::vector<Point> box_of(const ConfigTable& table, const FixedForm& box) {
@@ -143,24 +144,24 @@ Rows<ShiftForm> shift_rows() {
       Rows<ShiftForm>{row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model")},
       needing(
           "enabled = true", &ShiftForm::enabled,
-          row("sigma_decades", at(&ShiftForm::config, &StaticShiftConfig::sigma_decades), above(0.0),
+          row("sigma_decades", at(&ShiftForm::config, &StaticShiftConfig::sigma_decades), within(1e-6, 100.0),
               "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual"),
           row("modes", at(&ShiftForm::config, &StaticShiftConfig::modes), "modes whose shifts are unknown")));
 }
 
 Rows<CodedRoughnessOptions> weight_rows() {
   using O = CodedRoughnessOptions;
-  return {row("code_weight", &O::code_weight, above(0.0),
+  return {row("code_weight", &O::code_weight, nonzero_weights(),
               "of the codes' prior beside the roughness of the cells outside"),
-          row("between_weight", &O::between_weight, at_least(0.0),
+          row("between_weight", &O::between_weight, weights(),
               "of the roughness across faces between two subdomains"),
-          row("inside_weight", &O::inside_weight, at_least(0.0),
+          row("inside_weight", &O::inside_weight, weights(),
               "of the roughness inside a subdomain; 0: the network alone rules")};
 }
 
 Rows<LearnedPriorOptions> stage_rows() {
   return {
-      row("encode_sigma_decades", &LearnedPriorOptions::encode_sigma_decades, above(0.0),
+      row("encode_sigma_decades", &LearnedPriorOptions::encode_sigma_decades, within(1e-6, 100.0),
           "deviation that counts like a code of one standard deviation, when codes are sought for a model"),
       row("polish", &LearnedPriorOptions::polish, "a second stage, in cells, see below")};
 }
@@ -174,22 +175,23 @@ struct RegionForm {
 Rows<RegionForm> region_rows() {
   using Region = LearnedRegionConfig;
   constexpr auto options = &Region::options;
-  return {row("name", at(&RegionForm::region, options, &RegionOptions::name),
-              "for messages, the report and `result.h5`")
-              .usually("\"region 1\" …"),
-          row("network", at(&RegionForm::region, &Region::network_as_written),
-              "file of `mt_invert train`, `.h5` or `.safetensors`, relative to the configuration")
-              .required(),
-          row("decoder", at(&RegionForm::region, &Region::decoder),
-              "the network, or the normal distribution with mean and covariance of its training draws"),
-          row("y_m", &RegionForm::y_m, "[from, to]: columns whose centres lie inside").required(),
-          row("z_m", &RegionForm::z_m, "[from, to] below the surface: rows whose centres lie inside")
-              .otherwise("the network's depths"),
-          row("overlap", at(&RegionForm::region, options, &RegionOptions::overlap), at_least(0),
-              "columns that neighbouring patches share; both count there with weights that fall linearly"),
-          row("codes", at(&RegionForm::region, options, &RegionOptions::n_codes), at_least(1),
-              "number of codes that the network must have, so that a file of another training is refused")
-              .otherwise("any")};
+  return {
+      row("name", at(&RegionForm::region, options, &RegionOptions::name),
+          "for messages, the report and `result.h5`")
+          .usually("\"region 1\" …"),
+      row("network", at(&RegionForm::region, &Region::network_as_written),
+          "file of `mt_invert train`, `.h5` or `.safetensors`, relative to the configuration")
+          .required(),
+      row("decoder", at(&RegionForm::region, &Region::decoder),
+          "the network, or the normal distribution with mean and covariance of its training draws"),
+      row("y_m", &RegionForm::y_m, places(), "[from, to]: columns whose centres lie inside").required(),
+      row("z_m", &RegionForm::z_m, places(), "[from, to] below the surface: rows whose centres lie inside")
+          .otherwise("the network's depths"),
+      row("overlap", at(&RegionForm::region, options, &RegionOptions::overlap), within(0, 10'000),
+          "columns that neighbouring patches share; both count there with weights that fall linearly"),
+      row("codes", at(&RegionForm::region, options, &RegionOptions::n_codes), within(1, 4096),
+          "number of codes that the network must have, so that a file of another training is refused")
+          .otherwise("any")};
 }
 
 Interval interval_of(const ConfigTable& table, const char* key, const std::vector<double>& ends) {

@@ -37,15 +37,27 @@ std::int64_t integer_of(const ConfigTable& table, const std::string& key, double
   return static_cast<std::int64_t>(number);
 }
 
+void check_length(const ConfigTable& table, const std::string& key, const std::string& text) {
+  constexpr std::size_t longest = 4096;
+  if (text.size() > longest)
+    table.refuse(key, "too_long",
+                 fmt::format("expected a text of at most {} bytes, got {}", longest, text.size()));
+}
+
+void check_once(const ConfigTable& table, const std::string& key, const std::vector<std::string>& texts) {
+  for (auto text = texts.begin(); text != texts.end(); ++text) {
+    if (std::count(texts.begin(), text, *text) > 0)
+      table.refuse(key, "repeated",
+                   fmt::format("expected each item once, got \"{}\" twice; remove one", *text));
+  }
+}
+
 void check_words(const ConfigTable& table, const std::string& key, const std::vector<std::string>& allowed,
                  const std::vector<std::string>& words) {
-  for (auto word = words.begin(); word != words.end(); ++word) {
-    if (std::ranges::count(allowed, *word) == 0)
+  for (const std::string& word : words) {
+    if (std::ranges::count(allowed, word) == 0)
       table.refuse(key, "unknown_word",
-                   fmt::format("expected \"{}\", got \"{}\"", fmt::join(allowed, "\", \""), *word));
-    if (std::count(words.begin(), word, *word) > 0)
-      table.refuse(key, "repeated",
-                   fmt::format("expected each word once, got \"{}\" twice; remove one", *word));
+                   fmt::format("expected \"{}\", got \"{}\"", fmt::join(allowed, "\", \""), word));
   }
 }
 
@@ -61,7 +73,10 @@ struct Reader {
   }
   Value operator()(double) const { return table.given().real(key); }
   Value operator()(const std::string&) const {
-    return words.empty() ? table.given().text(key) : table.given().choice(key, words);
+    if (!words.empty()) return table.given().choice(key, words);
+    std::string text = table.given().text(key);
+    check_length(table, key, text);
+    return text;
   }
   Value operator()(const std::vector<double>&) const { return table.given().reals(key); }
   Value operator()(const std::vector<std::int64_t>&) const {
@@ -71,7 +86,11 @@ struct Reader {
   }
   Value operator()(const std::vector<std::string>&) const {
     const auto texts = table.given().texts(key);
+    for (const std::string& text : texts) check_length(table, key, text);
+    if (std::ranges::any_of(texts, &std::string::empty))
+      table.refuse(key, "empty_item", "expected texts that are not empty, got one that is; remove it");
     if (!words.empty()) check_words(table, key, words, texts);
+    check_once(table, key, texts);
     return texts;
   }
 };
@@ -103,6 +122,12 @@ void check(const ConfigTable& table, const std::string& key, const Limits& limit
   const auto bad = std::ranges::find_if_not(numbers, [&](double each) { return limits.hold(each); });
   if (bad != numbers.end())
     table.refuse(key, "out_of_range", fmt::format("expected {}, got {:g}", limits.text(), *bad));
+}
+
+void refuse_emptied(const ConfigTable& table, const std::string& key, const std::optional<Value>& usual) {
+  const auto* text = usual ? std::get_if<std::string>(&*usual) : nullptr;
+  if (text == nullptr || text->empty() || !table.given().text(key, std::string("none")).empty()) return;
+  table.refuse(key, "empty", "expected a text that is not empty; give one or remove the key");
 }
 
 bool is_empty_list(const Value& value) {

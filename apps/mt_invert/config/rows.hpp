@@ -37,6 +37,41 @@ struct Limits {
 [[nodiscard]] constexpr Limits share(double most = 1.0) {
   return {.least = 0.0, .most = most, .above_least = true};
 }
+// Ranges of what a configuration states. They are far wider than any survey needs, and narrow enough for
+// every product and power of the numbers within them to be finite.
+
+/// Returns limits of a positive number that is at most `most`.
+[[nodiscard]] constexpr Limits positive(double most) {
+  return {.least = 0.0, .most = most, .above_least = true};
+}
+/// Returns limits of a weight that may vanish.
+[[nodiscard]] constexpr Limits weights() { return {.least = 1e-12, .most = 1e12, .or_zero = true}; }
+/// Returns limits of a weight that must not vanish.
+[[nodiscard]] constexpr Limits nonzero_weights() { return {.least = 1e-6, .most = 1e6}; }
+/// Returns limits of a factor between steps: more than 1.
+[[nodiscard]] constexpr Limits factors() { return {.least = 1.0, .most = 100.0, .above_least = true}; }
+/// Returns limits of a length.
+[[nodiscard]] constexpr Limits lengths() { return {.least = 1e-3, .most = 1e8, .units = " m"}; }
+/// Returns limits of a length that 0 leaves to the program.
+[[nodiscard]] constexpr Limits lengths_or_zero(double most = 1e8) {
+  return {.least = 1e-3, .most = most, .or_zero = true, .units = " m"};
+}
+/// Returns limits of a coordinate.
+[[nodiscard]] constexpr Limits places() { return {.least = -1e8, .most = 1e8, .units = " m"}; }
+/// Returns limits of a period.
+[[nodiscard]] constexpr Limits periods() { return {.least = 1e-9, .most = 1e9, .units = " s"}; }
+/// Returns limits of the end of a band of periods: 0 as well.
+[[nodiscard]] constexpr Limits periods_or_zero() {
+  return {.least = 1e-9, .most = 1e9, .or_zero = true, .units = " s"};
+}
+/// Returns limits of a frequency.
+[[nodiscard]] constexpr Limits frequencies() { return {.least = 1e-9, .most = 1e9, .units = " Hz"}; }
+/// Returns limits of the end of a band of frequencies: 0 as well.
+[[nodiscard]] constexpr Limits frequencies_or_zero() {
+  return {.least = 1e-9, .most = 1e9, .or_zero = true, .units = " Hz"};
+}
+/// Returns limits of an angle in degrees.
+[[nodiscard]] constexpr Limits angles() { return {.least = -360.0, .most = 360.0}; }
 /// Returns what a resistivity given from outside may be.
 [[nodiscard]] constexpr Limits resistivities() {
   return {.least = physics::mt::least_resistivity_ohm_m,
@@ -173,6 +208,8 @@ Takes taken_by(const Limits& limits) {
 [[nodiscard]] Value value_at(const ConfigTable& table, const std::string& key, const Takes& takes);
 /// Checks the numbers of a key. errors: ConfigError at the key for a number outside the limits.
 void check(const ConfigTable& table, const std::string& key, const Limits& limits, const Value& value);
+/// Refuses an empty text at a key whose default is not empty. errors: ConfigError.
+void refuse_emptied(const ConfigTable& table, const std::string& key, const std::optional<Value>& usual);
 /// Returns whether a value is an empty list, which is not echoed while its key is absent.
 [[nodiscard]] bool is_empty_list(const Value& value);
 
@@ -199,11 +236,12 @@ template <class T, class V>
   const auto value = [path](T from) { return detail::toml_of(path.follow(from)); };
   const auto read = [path, value, takes](ConfigTable& table, const Row<T>& row, T& to) {
     const bool is_given = table.has(row.key);
+    if (is_given && takes.words.empty()) detail::refuse_emptied(table, row.key, value(to));
     if (is_given || row.is_required)
       path.follow(to) = detail::from_toml<V>(detail::value_at(table, row.key, takes));
     const std::optional<detail::Value> now = value(to);
     if (!now) return;
-    detail::check(table, row.key, takes.limits, *now);
+    if (is_given || row.is_echoed) detail::check(table, row.key, takes.limits, *now);
     if (is_given || (row.is_echoed && !detail::is_empty_list(*now))) table.keep(row.key, *now);
   };
   return {std::move(key), detail::text_of(takes), std::move(meaning), read, value};

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 
 namespace lodestone::mt_invert::config {
@@ -26,7 +27,7 @@ Rows<VaeOptions> network_rows() {
   return {
       row("kind", &VaeOptions::kind, "convolutions along depth, or along depth and profile")
           .usually("`\"column\"` for one column, else `\"patch\"`"),
-      row("codes", &VaeOptions::n_codes, at_least(1),
+      row("codes", &VaeOptions::n_codes, within(1, 4096),
           "numbers that set a subdomain; more than it has cells are warned of"),
       row("channels", &VaeOptions::channels, within(1, 4096),
           "of the convolutions, one for each of 1 to 8 levels"),
@@ -37,22 +38,22 @@ Rows<VaeOptions> network_rows() {
 Rows<VaeLossOptions> loss_rows() {
   return {row("layer_weights", &VaeLossOptions::layer_weights,
               "weight of a cell's squared misfit: log10 of its layer's thickness in m, at least 0.1"),
-          row("similarity", &VaeLossOptions::similarity, at_least(0.0), "weight of 1 − SSIM"),
-          row("divergence", &VaeLossOptions::divergence, at_least(0.0),
+          row("similarity", &VaeLossOptions::similarity, weights(), "weight of 1 − SSIM"),
+          row("divergence", &VaeLossOptions::divergence, weights(),
               "weight of the codes' divergence from the standard normal distribution"),
           row("divergence_of", &VaeLossOptions::divergence_of,
               "over the codes; of the sum the weight is the β of a β-VAE")};
 }
 
 Rows<VaeRecipe> recipe_rows() {
-  return {row("draws", &VaeRecipe::n_draws, at_least(10), "of the prior"),
+  return {row("draws", &VaeRecipe::n_draws, within(10, 10'000'000), "of the prior"),
           row("validation_share", &VaeRecipe::validation_share, share(0.9), "of the draws, never trained on"),
-          row("epochs", &VaeRecipe::epochs, at_least(1), "at most"),
-          row("batch_size", &VaeRecipe::batch_size, at_least(2), "draws per step"),
-          row("learning_rate", &VaeRecipe::learning_rate, above(0.0), "of Adam"),
+          row("epochs", &VaeRecipe::epochs, within(1, 1'000'000), "at most"),
+          row("batch_size", &VaeRecipe::batch_size, within(2, 100'000), "draws per step"),
+          row("learning_rate", &VaeRecipe::learning_rate, positive(1e6), "of Adam"),
           row("schedule", &VaeRecipe::schedule,
               "\"cosine\": rises over the first epoch, falls to a hundredth at the last"),
-          row("patience", &VaeRecipe::patience, at_least(0),
+          row("patience", &VaeRecipe::patience, within(0, 1'000'000),
               "epochs without a better validation loss, after which training stops; 0: never"),
           row("seed", &VaeRecipe::seed, at_least(0), "of first weights, order and noise")};
 }
@@ -98,8 +99,14 @@ VaeOptions read_network(const ConfigTable& table, const physics::mesh::TensorGri
   return options;
 }
 
-VaeRecipe read_recipe(const ConfigTable& table) {
+VaeRecipe read_recipe(const ConfigTable& table, engine::Dim n_cells) {
   const VaeRecipe recipe = read(table, recipe_rows(), VaeRecipe{});
+  constexpr double most_values = 1e10;  // 40 GB
+  if (static_cast<double>(recipe.n_draws) * static_cast<double>(n_cells) > most_values)
+    table.refuse(
+        "draws", "too_many_draws",
+        fmt::format("expected at most {:g} draws of the {} cells of [grid], got {}",
+                    std::floor(most_values / static_cast<double>(n_cells)), n_cells, recipe.n_draws));
   const auto n_training =
       static_cast<std::int64_t>(static_cast<double>(recipe.n_draws) * (1.0 - recipe.validation_share));
   if (recipe.batch_size > n_training)
@@ -144,9 +151,9 @@ TrainConfig read_train_config(const std::string& path, const std::vector<std::st
                      .output = {},
                      .data = data_text(given) + contents,
                      .toml = {}};
-  config.setup = {read_network(table.table("network"), prior.grid()),
-                  read(table.table("loss"), loss_rows(), VaeLossOptions{}),
-                  read_recipe(table.table("training"))};
+  const VaeOptions network = read_network(table.table("network"), prior.grid());
+  config.setup = {network, read(table.table("loss"), loss_rows(), VaeLossOptions{}),
+                  read_recipe(table.table("training"), network.n_cells())};
   config.output = read(table.table("output"), output_rows(), TrainOutput{});
   given.require_all_used();
   config.toml = table.effective_toml() + given.child("grid").to_toml("grid") +

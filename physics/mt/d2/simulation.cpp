@@ -240,10 +240,10 @@ Simulation::~Simulation() = default;
 
 Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
 Eigen::Index Simulation::size_out() const { return impl_->layout.size(); }
-/// One more than the handle, since that of the world is 0 in Open MPI, the number of serial maps. Alone on
-/// its rank a simulation is one of these.
+/// One more than the handle, since that of the world is 0 in Open MPI, the number of serial maps. The rank's
+/// own communicator is known before MPI is started too.
 int Simulation::communicator_id() const {
-  return impl_->comm == MPI_COMM_SELF ? 0 : static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1;
+  return impl_->comm == MPI_COMM_SELF ? -1 : static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1;
 }
 const ResponseLayout& Simulation::layout() const { return impl_->layout; }
 const MeshSet& Simulation::meshes() const { return impl_->meshes; }

@@ -45,6 +45,12 @@ TEST_CASE("array_io: vectors, matrices and texts come back as they were written"
   CHECK(read_texts(arrays, "texts") == texts);
 }
 
+TEST_CASE("array_io: texts that another program wrote are UTF-8 without control characters", "[core]") {
+  tests::MemoryArrays arrays;
+  write_texts(arrays, "texts", {"S\xE9\x1B[31m", "two\nlines"});
+  CHECK(read_texts(arrays, "texts") == std::vector<std::string>{"Sé [31m", "two\nlines"});
+}
+
 TEST_CASE("array_io: a matrix lies row by row in the file", "[core]") {
   tests::MemoryArrays arrays;
   Eigen::MatrixXd matrix(2, 3);

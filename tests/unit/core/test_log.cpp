@@ -114,3 +114,36 @@ TEST_CASE("log: component and id stand in JSON lines, not in the text for people
   CHECK_FALSE(without.contains("id"));
   CHECK_FALSE(without.contains("component"));
 }
+
+TEST_CASE("log: nothing that is printed commands the terminal", "[core]") {
+  const LogReset reset;
+  Capture out(STDOUT_FILENO);
+  log::info(
+      "a name \x1B[31m and \xC2\x9B"
+      "2J, M\xFCnchen");
+  log::print_out("cell\x1B[2J\t1\n");
+  CHECK(out.text() == "a name  [31m and  2J, München\ncell [2J\t1\n");
+}
+
+TEST_CASE("log: warnings are kept with their ids, each once, while somebody keeps them", "[core]") {
+  const LogReset reset;
+  const log::Id id("mt::d2::simulation#idle_ranks");
+  const Capture err(STDERR_FILENO);
+  const Capture out(STDOUT_FILENO);
+  log::warning("before");
+  const log::KeptWarnings outer;
+  {
+    const log::KeptWarnings inner;
+    log::warning(id, "{} ranks stay idle", 3);
+    log::warning(id, "{} ranks stay idle", 3);
+    log::info("no warning");
+    log::error(id, "nor this");
+    REQUIRE(inner.all().size() == 1);
+    CHECK(inner.all()[0] == log::KeptWarnings::Warning{"mt::d2::simulation#idle_ranks", "3 ranks stay idle"});
+  }
+  log::warning("without an id");
+  log::set_silent(true);
+  log::warning("of another rank");
+  REQUIRE(outer.all().size() == 2);
+  CHECK(outer.all()[1] == log::KeptWarnings::Warning{"", "without an id"});
+}

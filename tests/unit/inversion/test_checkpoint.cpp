@@ -37,8 +37,9 @@ inversion::optimize::InversionState small_state() {
 TEST_CASE("checkpoint: the state comes back bit by bit", "[inversion]") {
   core::MemoryArrays arrays;
   inversion::write_checkpoint(arrays, small_inputs(), {small_state()});
-  const auto [state, before] = inversion::read_checkpoint(arrays, small_inputs());
+  const auto [state, before, iterated] = inversion::read_checkpoint(arrays, small_inputs());
   CHECK_FALSE(before);
+  CHECK_FALSE(iterated);
   CHECK(state.iteration == 2);
   CHECK(state.lambda == 0.125);
   CHECK(state.model == small_state().model);
@@ -62,6 +63,28 @@ TEST_CASE("checkpoint: of the stage before it keeps how that ended", "[inversion
   CHECK(before->model == summary.model);
   CHECK(before->rms == 1.5);
   CHECK(before->history.size() == 3);
+}
+
+TEST_CASE("checkpoint: of last steps it keeps how the iterations and the codes before them ended",
+          "[inversion]") {
+  core::MemoryArrays arrays;
+  inversion::optimize::InversionSummary codes{.reason = inversion::optimize::StopReason::stagnated,
+                                              .message = "no better",
+                                              .model = Eigen::Vector2d(0.1, 1.0 / 3.0),
+                                              .predicted = {},
+                                              .history = small_state().history};
+  inversion::optimize::InversionSummary iterated = codes;
+  iterated.reason = inversion::optimize::StopReason::target_reached;
+  iterated.model = Eigen::Vector3d(1.0, 2.0, 1.0 / 7.0);
+  iterated.lambda = 0.3;
+  inversion::write_checkpoint(arrays, small_inputs(), {small_state(), codes, iterated});
+  const auto read = inversion::read_checkpoint(arrays, small_inputs());
+  REQUIRE(read.before);
+  REQUIRE(read.iterated);
+  CHECK(read.before->model == codes.model);
+  CHECK(read.iterated->model == iterated.model);
+  CHECK(read.iterated->lambda == 0.3);
+  CHECK(read.iterated->reason == inversion::optimize::StopReason::target_reached);
 }
 
 TEST_CASE("checkpoint: other data or another start model are refused", "[inversion]") {

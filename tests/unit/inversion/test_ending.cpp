@@ -2,6 +2,7 @@
 #include "inversion/ending.hpp"
 #include "inversion/mt/forward.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/warnings.hpp"
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
@@ -33,6 +34,19 @@ TEST_CASE("ending: a target reached may be missed by 1 % at the final accuracy, 
   CHECK(missed.code == ExitCode::not_converged);
   CHECK(missed.place.id == "final_above_target");
   CHECK_THAT(missed.text, Contains("target 2") && Contains("rms 2.0201"));
+}
+
+TEST_CASE("ending: one rms is that of the run, and another has its name beside it", "[inversion]") {
+  inversion::optimize::InversionSummary summary;
+  summary.reason = StopReason::target_reached;
+  summary.history.push_back({.iteration = 7});
+  const auto done = inversion::judge(summary, {1.25, 0.99, "by Huber's norm"}, 1.0, "");
+  CHECK(done.code == ExitCode::ok);
+  CHECK(done.rms == 1.25);
+  CHECK_THAT(done.text, Contains("rms 1.2500 of the data (0.9900 by Huber's norm)"));
+  CHECK(inversion::FinalRms(1.25, 1.25, "otherwise").in_words() == "1.2500");
+  CHECK_FALSE(inversion::misses(1.0099, 1.0));
+  CHECK(inversion::misses(1.0101, 1.0));
 }
 
 TEST_CASE(
@@ -69,4 +83,36 @@ TEST_CASE("ending: the advice is the next finer meshes for the iterations, and n
              !Contains("forward.iteration_accuracy =") && !Contains("forward.redesign ="));
   CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, inversion::Redesigning::never),
              Contains("forward.redesign = \"each_iteration\""));
+}
+
+TEST_CASE("ending: a target below what the data allow is named with the rms at the bend of the curve",
+          "[inversion]") {
+  using inversion::optimize::StepKind;
+  const auto run = [](const std::vector<std::pair<double, double>>& rms_and_roughness) {
+    inversion::optimize::InversionSummary summary;
+    for (const auto& [rms, roughness] : rms_and_roughness) {
+      const int iteration = static_cast<int>(summary.history.size());
+      summary.history.push_back({.iteration = iteration,
+                                 .kind = iteration == 0 ? StepKind::start : StepKind::jump,
+                                 .rms = rms,
+                                 .roughness = roughness});
+    }
+    return summary;
+  };
+  const auto sevenfold = run({{9.0, 0.0}, {4.0, 5.0}, {1.85, 10.0}, {1.7, 30.0}, {1.55, 70.0}});
+  const auto bend = inversion::bend_of(sevenfold.history);
+  REQUIRE(bend);
+  CHECK(bend->rms == 1.85);
+  CHECK(bend->iteration == 2);
+  CHECK(bend->rougher == Approx(7.0));
+  const auto text = [](const inversion::optimize::InversionSummary& summary) {
+    return tests::text_with(tests::warnings_of([&] { inversion::warn_of_bend(summary, 1.5); }),
+                            "inversion::Inversion#target_too_low");
+  };
+  CHECK_THAT(text(sevenfold), Contains("rms 1.85") && Contains("1.550") && Contains("target 1.5"));
+  CHECK(text(run({{9.0, 0.0}, {4.0, 5.0}, {1.85, 10.0}, {1.55, 39.0}})).empty());  // not rough enough
+  CHECK(text(run({{9.0, 0.0}, {4.0, 5.0}, {1.85, 10.0}, {1.45, 70.0}})).empty());  // fits much better
+  CHECK(text(run({{1.6, 1.0}, {1.55, 70.0}})).empty());  // the start model does not count
+  CHECK(text(run({{1.6, 0.0}, {1.6, 0.0}, {1.55, 70.0}})).empty());
+  CHECK(text(run({})).empty());
 }

@@ -6,7 +6,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <tuple>
 
 using namespace lodestone;
@@ -125,6 +127,71 @@ TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits"
   CHECK_THROWS_AS(changed.keep(store), core::ConfigError);
 }
 
+namespace {
+
+/// Layers whose responses at the final accuracy are 1.5 errors larger than those of the iterations.
+Problem layers_on_coarse_meshes() {
+  const core::MapPtr coarse = depth_means(),
+                     fine = core::compose(core::affine(Eigen::MatrixXd::Identity(n_layers, n_layers),
+                                                       Eigen::VectorXd::Constant(n_layers, 0.03)),
+                                          coarse);
+  Problem problem = layers(fine);
+  problem.forward.iterations.design = [coarse](const Eigen::VectorXd&) { return coarse; };
+  problem.forward.last_steps = problem.forward.results;
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("inversion: a target that is missed at the final accuracy alone is reached there by last steps",
+          "[inversion]") {
+  Problem problem = layers_on_coarse_meshes();
+  const inversion::Outcome out = Inversion(MPI_COMM_SELF, problem).minimize();
+  CHECK(out.ending.code == core::ExitCode::ok);
+  CHECK(out.ending.place.id == "target_reached");
+  CHECK(out.ending.rms <= 1.01);
+  CHECK(out.history.front().stage == "cells");
+  CHECK(out.history.back().stage == "final");
+  const auto first = std::ranges::find(out.history, "final", &inversion::optimize::StagedRecord::stage);
+  REQUIRE(first != out.history.begin());
+  CHECK(first->iteration == std::prev(first)->iteration);  // the start of a stage is the last model before
+  CHECK(std::prev(first)->rms <= 1.0);                     // on the iterations' meshes
+  CHECK(first->rms > 1.01);
+  CHECK(out.history.back().iteration > first->iteration);
+  CHECK(out.history.back().rms == Approx(out.ending.rms).epsilon(1e-9));
+  CHECK_THAT(out.ending.text, Catch::Contains(fmt::format("{:.4f}", out.ending.rms)));
+
+  problem.forward.last_steps = {};
+  const inversion::Outcome missed = Inversion(MPI_COMM_SELF, problem).minimize();
+  CHECK(missed.ending.place.id == "final_above_target");
+  CHECK(missed.history.back().stage == "cells");
+}
+
+TEST_CASE("inversion: a run killed after any of its steps, the last ones too, resumes to the same bits",
+          "[inversion]") {
+  const inversion::Outcome whole = Inversion(MPI_COMM_SELF, layers_on_coarse_meshes()).minimize();
+  REQUIRE(whole.history.back().stage == "final");
+  const int n_rows = static_cast<int>(whole.history.size());
+  for (int most = 1; most <= n_rows; ++most) {
+    const core::StorePtr store = core::memory_store();
+    Inversion run(MPI_COMM_SELF, layers_on_coarse_meshes());
+    run.keep(store);
+    int n_asked = 0;
+    run.set_stop([&]() -> std::optional<inversion::optimize::StopReason> {
+      return ++n_asked >= most ? std::optional(inversion::optimize::StopReason::interrupted) : std::nullopt;
+    });
+    CHECK(run.minimize().was_stopped());
+    Inversion again(MPI_COMM_SELF, layers_on_coarse_meshes());
+    again.keep(store);
+    const inversion::Outcome resumed = again.minimize();
+    CHECK(resumed.model.values == whole.model.values);
+    CHECK(resumed.predicted == whole.predicted);
+    CHECK(resumed.history.size() == whole.history.size());
+    CHECK(resumed.history.back().stage == "final");
+    CHECK(resumed.ending.place.id == whole.ending.place.id);
+  }
+}
+
 TEST_CASE("inversion: further unknowns are estimated beside the cells", "[inversion]") {
   // The last datum is F(m) + s, as a static shift of one station
   const core::MapPtr map = depth_means();
@@ -180,6 +247,66 @@ TEST_CASE("inversion: problems whose parts do not fit are refused", "[inversion]
   problem = layers();
   problem.forward.results.design = {};
   CHECK_THAT(tests::error_of<core::InvalidArgument>(make), tests::HasId("no_map"));
+}
+
+TEST_CASE("inversion: the certificate follows the outcome, and a stop leaves the outcome as it was",
+          "[inversion]") {
+  Problem problem = layers();
+  int n_made = 0;
+  problem.forward.certificate = [&](const Eigen::VectorXd& model, const inversion::CertificateTerms& terms) {
+    ++n_made;
+    CHECK(model.size() == n_layers);
+    if (terms.stop()) return inversion::Certified{.stopped = true};
+    inversion::NamedTable table{.name = "certificate", .title = "Accuracy"};
+    table.table.add_numbers("passed", "", {1.0});
+    return inversion::Certified{.table = table};
+  };
+  Inversion run(MPI_COMM_SELF, problem);
+  const inversion::Outcome before = run.minimize();
+  CHECK(n_made == 0);
+  CHECK(before.table("certificate") == nullptr);
+  inversion::Outcome after = before;
+  CHECK(run.certify(after));
+  CHECK(n_made == 1);
+  REQUIRE(after.table("certificate") != nullptr);
+  CHECK(after.model.values == before.model.values);
+
+  run.set_stop([] { return std::optional(inversion::optimize::StopReason::time_limit); });
+  inversion::Outcome stopped = before;
+  CHECK_FALSE(run.certify(stopped));
+  CHECK(stopped.table("certificate") == nullptr);
+  CHECK(stopped.about.facts.size() == before.about.facts.size());
+}
+
+TEST_CASE("inversion: a certificate that is off leaves its reason among the facts", "[inversion]") {
+  Problem problem = layers();
+  problem.forward.certificate = [](const Eigen::VectorXd&, const inversion::CertificateTerms&) {
+    return inversion::Certified{.note = "needs 5 GB"};
+  };
+  Inversion run(MPI_COMM_SELF, problem);
+  inversion::Outcome out = run.minimize();
+  CHECK(run.certify(out));
+  CHECK(out.tables.empty());
+  REQUIRE_FALSE(out.about.facts.empty());
+  CHECK(out.about.facts.back().second == "needs 5 GB");
+}
+
+TEST_CASE("inversion: the cost counts what follows the iterations in time and memory", "[inversion]") {
+  Problem problem = layers();
+  problem.forward.cost = [](const inversion::Unknowns&, const Eigen::VectorXd&) {
+    return inversion::ForwardCost{.forward_s = 1.0,
+                                  .jacobian_s = 2.0,
+                                  .redesign_s = 0.5,
+                                  .bytes = 1e9,
+                                  .results_s = 7.0,
+                                  .results_bytes = 400e9,
+                                  .certificate_s = 21.0,
+                                  .certificate_bytes = 500e9};
+  };
+  const std::string cost = inversion::cost_in_words(Inversion(MPI_COMM_SELF, problem));
+  CHECK_THAT(cost, Catch::Contains("final responses:      about 7.0 s") &&
+                       Catch::Contains("certificate:          about 21 s") && Catch::Contains("about 500.") &&
+                       Catch::Contains("all together"));
 }
 
 TEST_CASE("inversion: the cost of a map without a rule of its own is timed and told", "[inversion]") {

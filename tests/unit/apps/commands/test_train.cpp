@@ -252,6 +252,9 @@ TEST_CASE("train: configurations that cannot be are refused at their line before
              HasId("missing_key", {"prior.generator[0].thickness_m", "thicknes_m"}));
   CHECK_THAT(refusal("network.kind=\"cube\""), HasId("unknown_word", {"column", "patch"}));
   CHECK_THAT(refusal("loss.similarity=-1.0"), HasId("out_of_range", {"loss.similarity"}));
+  CHECK_THAT(refusal("loss.divergence=1e308"), HasId("out_of_range", {"loss.divergence", "1e+308"}));
+  CHECK_THAT(refusal("network.codes=1000000000"), HasId("out_of_range", {"network.codes", "1 to 4096"}));
+  CHECK_THAT(refusal("training.epochs=1000000000"), HasId("out_of_range", {"training.epochs"}));
   CHECK_THAT(refusal("training.batch_size=161"), HasId("batch_too_large", {"training.batch_size", "160"}));
   CHECK_THAT(refusal("training.schedule=\"linear\""), HasId("unknown_word", {"cosine"}));
   CHECK_THAT(refusal("output.format=\"onnx\""), HasId("unknown_word", {"safetensors"}));

@@ -140,7 +140,7 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
   CHECK_THAT(refusal("[data]\nmodem_file = \"d.dat\"\nedi_sign = \"plus\"\n"),
              HasId("not_chosen", {"data.edi_sign", "EDI"}));
   CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0, -2.0]\n"),
-             HasId("out_of_range", {"frequencies_hz", "0", "-2"}));
+             HasId("out_of_range", {"frequencies_hz", "1e-09 to 1e+09 Hz", "-2"}));
   CHECK_THAT(refusal(minimal + "modes = [\"tx\"]\n"), HasId("unknown_word", {"modes", "tx"}));
   CHECK_THAT(refusal(minimal + "modes = []\n"), HasId("nothing_to_invert", {"modes", "tipper"}));
   CHECK_THAT(refusal(minimal + "[[data.mask]]\nquantities = [\"rho\"]\n"),
@@ -169,6 +169,47 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
   CHECK_THAT(refusal("[data]\nmare2dem_file = \"d\"\n[profile]\nazimuth_deg = 1\n"),
              HasId("not_chosen", {"profile.azimuth_deg", "EDI"}));
   CHECK_THAT(refusal(minimal, {"grid.layer_factor=0.5"}), HasId("out_of_range", {"layer_factor", "1"}));
+}
+
+TEST_CASE("configuration: numbers that no survey needs are refused at their keys, with range and value",
+          "[apps]") {
+  const std::string tear = "[[regularization.tear]]\ny_m = [0, 1e300]\nz_m = [0, 1]\n";
+  const auto refused = [](const char* assignment, const std::vector<std::string>& parts) {
+    INFO(assignment);
+    CHECK_THAT(refusal(minimal, {assignment}), HasId("out_of_range", parts));
+  };
+  refused("data.frequencies_hz=[1.0, 1e308]", {"data.frequencies_hz", "1e-09 to 1e+09 Hz", "1e+308"});
+  refused("data.period_min_s=1e300", {"data.period_min_s", "1e-09 to 1e+09 s", "1e+300"});
+  refused("data.period_max_s=1e-300", {"data.period_max_s", "1e-300"});
+  refused("data.frequency_tolerance=1e300", {"data.frequency_tolerance", "1e+300"});
+  refused("data.phase_max_deg=1e300", {"data.phase_max_deg", "-360 to 360"});
+  refused("profile.azimuth_deg=1e308", {"profile.azimuth_deg", "-360 to 360", "1e+308"});
+  refused("grid.first_layer_m=1e308", {"grid.first_layer_m", "0 or 0.001 to 1e+08 m", "1e+308"});
+  refused("grid.first_layer_m=1e-300", {"grid.first_layer_m", "1e-300"});
+  refused("grid.layer_factor=1e300", {"grid.layer_factor", "1 to 100", "1e+300"});
+  refused("grid={n_layers=900, layer_factor=90.0}", {"grid.layer_factor", "899"});
+  refused("grid.margin=1e300", {"grid.margin", "0 to 100"});
+  refused("grid.n_columns=1000000000", {"grid.n_columns", "0 to 10000", "1e+09"});
+  refused("regularization.horizontal_weight=1e308", {"regularization.horizontal_weight", "1e+308"});
+  refused("regularization.vertical_weight=1e-300", {"regularization.vertical_weight", "1e-300"});
+  refused("regularization.depth_weight_exponent=1e308", {"regularization.depth_weight_exponent"});
+  refused("regularization.smallness_length_m=1e-300", {"regularization.smallness_length_m"});
+  refused("inversion.lambda_start=1e308", {"inversion.lambda_start", "0 or 1e-12 to 1e+12", "1e+308"});
+  refused("inversion.max_iterations=1000000000", {"inversion.max_iterations", "0 to 10000"});
+  refused("uncertainty.samples=1000000000", {"uncertainty.samples", "0 to 100000"});
+  refused("sea={level_m=-1e300, resistivity_ohm_m=0.3}", {"sea.level_m", "-1e+300"});
+  CHECK_THAT(refusal(minimal + tear), HasId("out_of_range", {"c.toml:4", "y_m", "1e+300"}));
+  CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\ny_min_m = -1e300\n"),
+             HasId("out_of_range", {"c.toml:4", "y_min_m", "-1e+300"}));
+}
+
+TEST_CASE("configuration: items of lists are not empty and stand once, and a title is not empty", "[apps]") {
+  CHECK_THAT(refusal(minimal + "modes = [\"\", \"te\"]\n"), HasId("empty_item", {"c.toml:3", "modes"}));
+  CHECK_THAT(refusal(minimal + "station_order = [\"a\", \"\"]\n"), HasId("empty_item", {"station_order"}));
+  CHECK_THAT(refusal(minimal + "station_order = [\"a\", \"a\"]\n"), HasId("repeated", {"station_order"}));
+  CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0, 0.1, 1.0]\n"),
+             HasId("repeated", {"c.toml:3", "frequencies_hz", "1 Hz"}));
+  CHECK_THAT(refusal(minimal + "[run]\ntitle = \"\"\n"), HasId("empty", {"c.toml:4", "run.title"}));
 }
 
 TEST_CASE("configuration: a sea has a level and a resistivity, and none without its table", "[apps]") {

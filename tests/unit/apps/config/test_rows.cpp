@@ -135,6 +135,12 @@ TEST_CASE("rows: other types, words and keys are refused, as is a key without th
   CHECK_THAT(refusal("colour = \"gren\"\n"), HasId("unknown_word", {"red", "green", "gren"}));
   CHECK_THAT(refusal("colours = [\"blue\"]\n"), HasId("unknown_word", {"colours", "red", "green", "blue"}));
   CHECK_THAT(refusal("colours = [\"red\", \"red\"]\n"), HasId("repeated", {"colours", "red"}));
+  CHECK_THAT(refusal("colours = [\"\", \"red\"]\n"), HasId("empty_item", {"c.toml:1", "colours"}));
+  CHECK_THAT(refusal("names = [\"a\", \"\"]\n"), HasId("empty_item", {"c.toml:1", "names"}));
+  CHECK_THAT(refusal("names = [\"a\", \"b\", \"a\"]\n"), HasId("repeated", {"names", "\"a\""}));
+  CHECK_THAT(refusal("files = [\"f\", \"\"]\n"), HasId("empty_item", {"files"}));
+  CHECK_THAT(refusal("text = \"\"\n"), HasId("empty", {"c.toml:1", "text"}));
+  CHECK_THAT(refusal("text = \"" + std::string(5000, 't') + "\"\n"), HasId("too_long", {"text", "5000"}));
   CHECK_THAT(refusal("cout = 4\n"), HasId("unknown_key", {"c.toml:1", "cout", "count"}));
   CHECK_THAT(refusal("factor = 3.0\n"), HasId("not_chosen", {"c.toml:1", "factor", "flag = true"}));
 }

@@ -5,6 +5,7 @@
 #include "physics/mt/selection.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/support/warnings.hpp"
 
 #include <cmath>
 
@@ -89,4 +90,19 @@ TEST_CASE("recipe: data that a section does not predict are masked", "[inversion
   CHECK(problem.forward.result_rows == std::vector<Eigen::Index>{2, 3});
   CHECK(problem.forward.results.design(problem.start)->size_out() == 2);
   CHECK_NOTHROW(problem.check());
+}
+
+TEST_CASE("static shifts: those beyond three deviations of their prior are named with their factor",
+          "[inversion]") {
+  using physics::mt::Mode;
+  const std::vector<physics::mt::StaticShiftKey> keys{{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}};
+  const auto warned = [&](const Eigen::Vector3d& shifts) {
+    return tests::text_with(tests::warnings_of([&] {
+                              mt::warn_of_large_shifts({{"a", 0.0}, {"b", 500.0}}, keys, shifts, 0.1);
+                            }),
+                            "inversion::mt::problem#large_shifts");
+  };
+  CHECK(warned({0.29, -0.29, 0.0}).empty());
+  CHECK_THAT(warned({0.5, 0.1, -2.0}), Catch::Contains("b TM (ρₐ times 0.01), a TE (ρₐ times 3.16)") &&
+                                           Catch::Contains("2 of 3 ") && Catch::Contains("±0.1 "));
 }

@@ -98,3 +98,29 @@ TEST_CASE("redesign: a run that was stopped before or behind the last redesign g
                       {.redesign = inversion::optimize::redesign_until_near(near_rms, std::ref(again))});
         }).empty());
 }
+
+TEST_CASE("redesign: where a model at the target has to be confirmed, the map made for it decides") {
+  const tests::CurvedProblem problem;
+  const GaussNewtonOptions options{.stop = {.max_iterations = 8, .target_rms = 1.2},
+                                   .lambda = inversion::optimize::Occam{.smooth_at_target = false}};
+  const auto run = [&](bool confirm, double error_of_first) {
+    const auto redesign = [&](const RedesignView& view) -> core::MapPtr {
+      const auto n_reached = std::ranges::count_if(
+          view.history, [&](const IterationRecord& row) { return row.rms <= options.stop.target_rms; });
+      const Eigen::VectorXd error =
+          Eigen::VectorXd::Constant(problem.n_data, n_reached == 1 ? error_of_first : 0.0);
+      return core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), error),
+                           problem.map);
+    };
+    return GaussNewton(MPI_COMM_SELF, options)
+        .minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n),
+                  {.redesign = redesign, .confirm = confirm});
+  };
+  const auto plain = run(false, 0.0), confirmed = run(true, 0.0), missed = run(true, 5.0 * problem.sigma);
+  using inversion::optimize::StopReason;
+  REQUIRE(plain.reason == StopReason::target_reached);
+  CHECK(confirmed.reason == StopReason::target_reached);
+  CHECK(confirmed.history.size() == plain.history.size());
+  CHECK(tests::same_bits(confirmed.model, plain.model));
+  CHECK(missed.history.size() > plain.history.size());
+}

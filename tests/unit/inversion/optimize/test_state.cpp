@@ -6,6 +6,9 @@
 #include "tests/support/memory_arrays.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
+#include <functional>
+#include <limits>
+
 using namespace lodestone;
 using inversion::optimize::InversionState;
 
@@ -77,4 +80,37 @@ TEST_CASE("state: a checkpoint of another layout is refused") {
   CHECK_THAT(
       tests::error_of<core::FormatError>([&] { static_cast<void>(inversion::optimize::read_state(arrays)); }),
       tests::HasId("wrong_layout", {"2 x 4"}));
+}
+
+TEST_CASE("state: what no run writes is refused with the name of the array") {
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  InversionState state = some_state();
+  state.design_iteration = 1;
+  state.design_model = state.model;
+  const auto refusal = [&](const std::function<void(InversionState&)>& change,
+                           const std::function<void(tests::MemoryArrays&)>& replace = {}) {
+    InversionState changed = state;
+    if (change) change(changed);
+    tests::MemoryArrays arrays;
+    inversion::optimize::write_state(arrays, changed);
+    if (replace) replace(arrays);
+    return tests::error_of<core::FormatError>(
+        [&] { static_cast<void>(inversion::optimize::read_state(arrays)); });
+  };
+  CHECK_THAT(refusal([](auto& s) { s.design_model.resize(0); }),
+             tests::HasId("missing_array", {"state/design_model"}));
+  CHECK_THAT(refusal([](auto& s) { s.design_model.conservativeResize(1); }),
+             tests::HasId("other_size", {"state/design_model", "7", "1"}));
+  CHECK_THAT(refusal([](auto& s) { s.model[3] = nan; }), tests::HasId("not_finite", {"state/model", "3"}));
+  CHECK_THAT(refusal([](auto& s) { s.memory = Eigen::MatrixXd::Constant(7, 1, nan); }),
+             tests::HasId("impossible", {"memory"}));
+  CHECK_THAT(refusal([](auto& s) { s.iteration = 2; }), tests::HasId("impossible", {"iteration 2"}));
+  CHECK_THAT(refusal([](auto& s) { s.n_stagnated = -1; }), tests::HasId("impossible"));
+  CHECK_THAT(refusal([](auto& s) { s.design_iteration = 40; }), tests::HasId("impossible", {"40"}));
+  CHECK_THAT(refusal([](auto& s) { s.lambda = -1.0; }), tests::HasId("impossible", {"lambda"}));
+  CHECK_THAT(refusal([](auto& s) { s.history[0].rms = nan; }), tests::HasId("impossible", {"row 0"}));
+  CHECK_THAT(
+      refusal({},
+              [](auto& arrays) { core::write_matrix(arrays, "state/model", Eigen::MatrixXd::Zero(7, 1)); }),
+      tests::HasId("other_array", {"state/model"}));
 }

@@ -136,6 +136,26 @@ TEST_CASE(
   CHECK(s.rows[1].errors.numbers[5] == Approx(0.01));
 }
 
+TEST_CASE("EDI: a tipper that is zero everywhere is missing, with a remark", "[edi]") {
+  const auto with_tipper = [](const std::string& low, const std::string& high) {
+    std::string text = good;
+    for (const char* numbers : {"0.1 0.2", "0.01 0.02", "0.3 0.4", "0.03 0.04"})
+      text = replaced(text, std::string("\n  ") + numbers + "\n", "\n  " + low + " " + high + "\n");
+    return parse(text);
+  };
+  const auto zero = with_tipper("0.0", "-0.0");
+  for (const auto& row : zero.rows) {
+    CHECK(row.is_missing(physics::mt::Element::tzx));
+    CHECK(row.is_missing(physics::mt::Element::tzy));
+  }
+  CHECK(zero.remarks.size() == 1);
+  CHECK(warns(zero, {"test.edi:46:", "site 1", " 8 "}));
+  const auto half = with_tipper("0.0", "0.5");  // a filler at one frequency only
+  CHECK(half.remarks.empty());
+  CHECK(half.rows[1].is_missing(physics::mt::Element::tzy));
+  CHECK_FALSE(half.rows[0].is_missing(physics::mt::Element::tzy));
+}
+
 TEST_CASE("EDI: the meaning of .VAR is an option", "[edi]") {
   edi::EdiOptions options;
   options.variance = edi::EdiVariance::of_each_part;
@@ -319,6 +339,7 @@ TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
   CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=1.775E+01E")).site.longitude_deg == Approx(17.75));
   CHECK(latitude("10:59:60.0") == Approx(11.0));
   CHECK(std::isnan(latitude("N/A")));
+  CHECK(latitude("-23:59:59.9") == Approx(-23.99997222));
   CHECK(latitude("") == 0.0);  // falls back to REFLAT
   CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=342:15:00")).site.longitude_deg == Approx(-17.75));
   CHECK(parse(replaced(good, "ELEV=1400", "ELEV=1000\nUNITS=FT")).site.elevation_m == Approx(304.8));
@@ -527,4 +548,26 @@ TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
                                 [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
   REQUIRE(row != gabbs.rows.end());
   CHECK(std::abs(row->values.numbers[1] - field * Complex(6.40479, 6.51993)) < 1e-7);
+}
+
+TEST_CASE("EDI: minutes and seconds of an angle are below 60", "[edi]") {
+  const auto refusal = [](const std::string& before, const std::string& after) {
+    return error_of<core::FormatError>([&] { (void)parse(replaced(good, before, after)); });
+  };
+  CHECK_THAT(refusal("LAT=-23:30:36.0", "LAT=-23:60:36.0"),
+             HasId("wrong_angle", {"test.edi:3:", "latitude", "-23:60:36.0"}));
+  CHECK_THAT(refusal("LAT=-23:30:36.0", "LAT=-23:30:75.0"), HasId("wrong_angle", {"test.edi:3:"}));
+  CHECK_THAT(refusal("LONG=17:45:00", "LONG=17:99"),
+             HasId("wrong_angle", {"test.edi:4:", "longitude", "17:99"}));
+}
+
+TEST_CASE("EDI: names of any encoding become UTF-8 without control characters, and have a bound", "[edi]") {
+  const auto name = [](const std::string& given) {
+    return parse(replaced(good, "\"site 1\"", "\"" + given + "\"")).site.name;
+  };
+  CHECK(name("M\xFCnchen") == "München");
+  CHECK(name("München") == "München");
+  CHECK(name("a\x1B[31m\tb") == "a [31m b");
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)name(std::string(1000, 'n')); }),
+             HasId("long_name", {"test.edi:2:", "128", "1000"}));
 }

@@ -7,6 +7,8 @@
 #include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
+#include <hdf5.h>
+
 #include <algorithm>
 #include <chrono>
 #include <complex>
@@ -137,9 +139,9 @@ TEST_CASE("hdf5: missing folders, folders and missing files are file errors") {
   const OutputFolder folder;
   CHECK_THROWS_AS(io::hdf5::Hdf5Sink(folder / "none" / "x.h5"), core::FileError);
   CHECK_THAT(error_of<core::FileError>([&] { (void)io::hdf5::Hdf5Source(folder / "none.h5"); }),
-             HasId("unreadable", {"none.h5"}));
+             HasId("no_file", {"none.h5"}));
   CHECK_THAT(error_of<core::FileError>([&] { (void)io::hdf5::Hdf5Source(folder.path()); }),
-             HasId("unreadable", {folder.path().string()}));
+             HasId("is_a_folder", {folder.path().string()}));
 }
 
 TEST_CASE("hdf5: files of another kind and cut files are format errors") {
@@ -151,6 +153,47 @@ TEST_CASE("hdf5: files of another kind and cut files are format errors") {
   std::filesystem::resize_file(folder / "x.h5", std::filesystem::file_size(folder / "x.h5") / 2);
   CHECK_THAT(error_of<core::FormatError>([&] { (void)io::hdf5::Hdf5Source(folder / "x.h5"); }),
              HasId("damaged", {"x.h5"}));
+}
+
+TEST_CASE("hdf5: an array that the bytes of the file cannot hold is refused before memory is taken") {
+  const OutputFolder folder;
+  const std::string path = (folder / "crafted.h5").string();
+  const auto craft = [&](std::vector<hsize_t> shape, bool is_deflated) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    if (is_deflated) {
+      const std::vector<hsize_t> chunk(shape.size(), 1000);
+      H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
+      H5Pset_deflate(properties, 6);
+    }
+    const hid_t dataset =
+        H5Dcreate2(file, "a", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    REQUIRE(dataset >= 0);
+    H5Dclose(dataset);
+    H5Pclose(properties);
+    H5Sclose(space);
+    H5Fclose(file);
+  };
+  const auto refusal = [&] {
+    return error_of<core::FormatError>([&] { (void)io::hdf5::Hdf5Source(path).info("a"); });
+  };
+  craft({1'000'000'000'000}, false);
+  CHECK_THAT(refusal(), HasId("too_many_elements", {"crafted.h5:", "'a'", "1000000000000"}));
+  craft({hsize_t{1} << 24, hsize_t{1} << 20}, true);
+  CHECK_THAT(refusal(), HasId("too_many_elements", {"'a'", "16777216, 1048576"}));
+  craft({hsize_t{1} << 40, 0}, false);
+  CHECK(io::hdf5::Hdf5Source(path).info("a").count() == 0);
+}
+
+TEST_CASE("hdf5: an array of zeros is smaller in the file than in memory, and is read") {
+  const OutputFolder folder;
+  const std::vector<double> zeros(1'000'000, 0.0);
+  io::hdf5::Hdf5Sink sink(folder / "x.h5", {.gzip_level = 9});
+  core::write_vector(sink, "zeros", zeros);
+  sink.commit();
+  CHECK(std::filesystem::file_size(folder / "x.h5") < 100'000);
+  CHECK(core::read_doubles(io::hdf5::Hdf5Source(folder / "x.h5"), "zeros") == zeros);
 }
 
 TEST_CASE("hdf5: missing arrays and attributes name file and object") {

@@ -79,3 +79,12 @@ TEST_CASE("hdf5 store: tables and data sets come back from the file") {
   CHECK(core::read_data_set(*source, "data") == data);
   CHECK(core::read_data_set(*source, "no data").size() == 0);
 }
+
+TEST_CASE("hdf5 store: a file that lost its checksum is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "checkpoint.h5";
+  const core::StorePtr store = io::hdf5::store(path);
+  store->save([](core::ArraySink& sink) { write_number(sink, 1.0); });
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)store->load(); }), HasId("changed", {"checkpoint.h5"}));
+}

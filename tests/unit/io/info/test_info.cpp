@@ -203,3 +203,16 @@ TEST_CASE("info: the state of a network shows its arrays, from safetensors and f
   CHECK_THAT(damaged.status, Catch::Contains("\"optimizer.n_steps\""));
   CHECK(info::describe_file(write_text(folder, "cut", bytes.substr(0, 100))).code == core::ExitCode::format);
 }
+
+TEST_CASE("info: a station's name in Latin-1 or with control characters leaves the JSON whole", "[info]") {
+  const TemporaryFolder folder;
+  std::string text = text_of_file(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
+  const auto at = text.find("DATAID");
+  REQUIRE(at != std::string::npos);
+  text.replace(at, text.find_first_of("\r\n", at) - at, "DATAID=\"K\xEDm \x1B[31m\x9D\"");
+  const auto info = info::describe_file(write_text(folder, "x.edi", text));
+  REQUIRE(info.status == "ok");
+  REQUIRE(info.sites.size() == 1);
+  CHECK(info.sites[0].name == "Kím  [31m\xEF\xBF\xBD");
+  CHECK_THAT(info::info_json({info}), Catch::Contains("\"Kím  [31m\xEF\xBF\xBD\""));
+}

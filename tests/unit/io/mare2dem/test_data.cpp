@@ -212,3 +212,25 @@ TEST_CASE("info: a MARE2DEM file shows its stations, depths and conventions", "[
   CHECK_THAT(info.facts.at(0),
              Catch::Contains("1600") && Catch::Contains("929.5") && Catch::Contains("2172.1 m"));
 }
+
+TEST_CASE("EMData: names of receivers become UTF-8 and have a bound", "[mare2dem]") {
+  const std::string data = "# Data: 1\n103 1 1 1 100 10\n";
+  CHECK(parse(replaced(head, "west", "S\xE9") + data).stations.at(0).site.name == "Sé");
+  CHECK_THAT(refusal(replaced(head, "west", std::string(300, 'n')) + data),
+             HasId("long_name", {"d.emdata:9", "128", "300"}));
+}
+
+TEST_CASE("EMData: tippers of a receiver that are all zero are missing, with a remark", "[mare2dem]") {
+  const TemporaryFolder folder;
+  const auto file = mare2dem::read_data(write_text(
+      folder, "d.emdata",
+      head + "# Data: 4\n103 1 1 1 100 10\n133 1 0 1 0 0.02\n134 1 0 1 0 0.02\n133 1 0 2 0.1 0.02\n"));
+  REQUIRE(file.stations.size() == 2);
+  REQUIRE(file.stations[0].readings.size() == 1);
+  CHECK(file.stations[0].readings[0].datum == Datum::log10_rho_xy);
+  REQUIRE(file.stations[0].remarks.size() == 1);
+  CHECK_THAT(file.stations[0].remarks[0],
+             Catch::Contains("d.emdata: ") && Catch::Contains("west") && Catch::Contains(" 2 "));
+  CHECK(file.stations[1].readings.size() == 1);
+  CHECK(file.stations[1].remarks.empty());
+}

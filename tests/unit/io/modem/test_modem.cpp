@@ -159,6 +159,24 @@ TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]"
   CHECK(data.n_used() == 2 * 2 + 2 + 2);
 }
 
+TEST_CASE("ModEM 2-D data: tippers of a station that are all zero are missing, with a remark", "[modem]") {
+  const TemporaryFolder folder;
+  const auto stations = modem::read_data(
+      write_text(folder, "d.dat",
+                 header("TE_Impedance", "+", "[mV/km]/[nT]") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n" +
+                     header("Tzy_Impedance", "+", "[]") +
+                     "1.0 a 0 0 0 100 0 TY 0.0 0.0 0.01\n10.0 a 0 0 0 100 0 TY 0.0 0.0 0.01\n"
+                     "1.0 b 0 0 0 200 0 TY 0.0 0.0 0.01\n10.0 b 0 0 0 200 0 TY 0.0 0.1 0.01\n"));
+  REQUIRE(stations.size() == 2);
+  for (const auto& row : stations[0].rows) CHECK(row.is_missing(physics::mt::Element::tzy));
+  CHECK_FALSE(stations[0].rows[0].is_missing(physics::mt::Element::zxy));
+  REQUIRE(stations[0].remarks.size() == 1);
+  CHECK_THAT(stations[0].remarks[0],
+             Catch::Contains("d.dat: ") && Catch::Contains("station a") && Catch::Contains(" 4 "));
+  CHECK(stations[1].rows[0].values[physics::mt::Element::tzy] == physics::mt::Complex(0.0, 0.0));
+  CHECK(stations[1].remarks.empty());
+}
+
 TEST_CASE("ModEM 2-D data: impedances are rows, resistivities and phases readings", "[modem]") {
   const TemporaryFolder folder;
   const auto stations = modem::read_data(
@@ -252,4 +270,12 @@ TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing",
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)modem::write_data(folder / "d.dat", data); }),
              HasId("te_apparent_resistivity"));
   CHECK_FALSE(std::filesystem::exists(folder / "d.dat"));
+}
+
+TEST_CASE("ModEM data: codes of sites become UTF-8 and have a bound", "[modem]") {
+  const auto row = [](const std::string& code) {
+    return header("TE_Impedance", "+", "[mV/km]/[nT]") + "1.0 " + code + " 0 0 0 100 0 TE 0.1 0.2 0.01\n";
+  };
+  CHECK(read_text(row("S\xE9")).survey.stations.at(0).name == "Sé");
+  CHECK_THAT(data_message(row(std::string(300, 'n'))), HasId("long_name", {"d.dat:9", "128", "300"}));
 }

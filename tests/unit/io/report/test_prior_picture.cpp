@@ -35,7 +35,7 @@ TEST_CASE(
     "prior picture: 24 columns as curves over the percentiles of all draws, fewer where there are fewer") {
   const std::string svg = prior_picture(ramp({0, 100, 200, 300}, {0, 50}, 100)).svg();
   CHECK_THAT(svg, Contains("A ramp") && Contains("24 of 100 draws") && Contains("Depth (m)") &&
-                      Contains("Resistivity (Ω m)"));
+                      Contains("Resistivity (ohm m)"));
   CHECK(occurrences(svg, "stroke=\"#c74521\" stroke-width=\"1.7\"") == 24);  // one curve each
   CHECK_THAT(prior_picture(ramp({0, 100, 200, 300}, {0, 50}, 3)).svg(), Contains("3 of 3 draws"));
 }
@@ -53,7 +53,7 @@ TEST_CASE("prior picture: 16 patches with one colour bar") {
   const std::string svg = prior_picture(ramp({0, 100, 200, 300}, {0, 500, 1000}, 40)).svg();
   CHECK_THAT(svg,
              Contains("16 of 40 draws") && Contains("vertical exaggeration") && Contains("Distance (m)"));
-  CHECK(occurrences(svg, "Resistivity (Ω m)") == 1);
+  CHECK(occurrences(svg, "Resistivity (ohm m)") == 1);
   const std::string few = prior_picture(ramp({0, 100, 200, 300}, {0, 500, 1000}, 2)).svg();
   CHECK_THAT(few, Contains("2 of 2 draws"));
   CHECK(few.size() < svg.size());

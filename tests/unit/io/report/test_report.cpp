@@ -101,6 +101,19 @@ TEST_CASE("axes: ticks stand at round numbers and decades") {
   CHECK(ticks({-1.0, 1.0, Scale::log10}).empty());
 }
 
+TEST_CASE("axes: numbers and periods are written without exponents") {
+  CHECK(period_text(1000.0) == "1000 s");
+  CHECK(period_text(2941.1) == "2941 s");
+  CHECK(period_text(0.003136) == "0.00314 s");
+  CHECK(period_text(1e-5) == "0.00001 s");
+  CHECK(period_text(25.0) == "25 s");
+  CHECK(plain_number(123456.7) == "123457");
+  CHECK(plain_number(-1.0 / 3.0) == "-0.3333");
+  CHECK(plain_number(0.0) == "0");
+  CHECK(plain_number(1e12) == "1e+12");
+  CHECK(plain_number(std::nan("")) == "nan");
+}
+
 TEST_CASE("canvas: the same picture becomes SVG text and a PNG file") {
   const OutputFolder folder;
   Canvas canvas(100.0, 50.0);
@@ -137,6 +150,10 @@ TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless")
   CHECK(io::text::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
   CHECK(io::text::escaped("ρₐ → Ω") == "ρₐ → Ω");
   CHECK(io::text::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
+  CHECK(io::text::escaped("a\x7F"
+                          "b\xC2\x9B"
+                          "c") == "a?b?c");
+  CHECK(io::text::escaped("\xED\xA0\x80 \xC0\xAF \xEF\xBF\xBE") == "??? ?? ???");
   CHECK(html_table({"<h>"}, {{"1"}}) ==
         "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
 }
@@ -182,11 +199,33 @@ TEST_CASE("display: residuals are those of the result, none where masked") {
 TEST_CASE("section picture: colours of cells, station names and scales are in the picture") {
   const inversion::Outcome result = test::synthetic_result(small);
   const std::string svg = section_picture(result, {.min_log10 = 0.0, .max_log10 = 4.0}).svg();
-  CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") &&
+  CHECK_THAT(svg, Contains("Resistivity (ohm m)") && Contains("Distance along profile (km)") &&
                       Contains(">kim440<") && Contains("vertical exaggeration"));
   const Color expected = resistivity_colours().at(result.model.values[0] / 4.0);
   CHECK_THAT(svg, Contains(fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * expected.red),
                                        std::lround(255 * expected.green), std::lround(255 * expected.blue))));
+}
+
+TEST_CASE("section picture: the directions of the ends of the profile are written below it") {
+  const inversion::Outcome result = test::synthetic_result(small);
+  CHECK_THAT(section_picture(result).svg(), Contains(">SE<") && Contains(">NW<"));
+  const SectionPanel no_map{"no map", result.model, {}, {}};
+  SectionPanel west = no_map, east = no_map;
+  west.ends = {"E", "W"};
+  east.ends = {"W", "E"};
+  CHECK_THAT(sections_picture({no_map}).svg(), !Contains(">W<"));
+  CHECK_THAT(sections_picture({east, no_map}).svg(), Contains(">W<") && Contains(">E<"));
+  CHECK_THAT(sections_picture({east, west}).svg(), !Contains(">W<"));
+  const auto ends = [](double azimuth_deg) {
+    const LineEnds found = ends_of({.projection = "+proj=utm", .azimuth_deg = azimuth_deg});
+    return found.first + "–" + found.last;
+  };
+  CHECK(ends(90.0) == "W–E");
+  CHECK(ends(0.0) == "S–N");
+  CHECK(ends(359.0) == "S–N");
+  CHECK(ends(-80.0) == "E–W");
+  CHECK(ends(149.5) == "NW–SE");
+  CHECK(ends_of({.azimuth_deg = 90.0}) == LineEnds{});
 }
 
 TEST_CASE(
@@ -197,7 +236,8 @@ TEST_CASE(
   CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
   SectionPictureOptions shallow = wide;
   shallow.max_depth_m = result.model.earth.grid.z_edges_m().front() + 25.0;
-  CHECK_THAT(section_picture(result, shallow).svg(), Contains("Resistivity section, upper 25 m, rms"));
+  CHECK_THAT(section_picture(result, shallow).svg(),  // in the unit of both axes
+             Contains("Resistivity section, upper 0.025 km, rms") && Contains("(km)<") && !Contains("(m)<"));
   const auto filled = [&](const SectionPictureOptions& options) {
     return occurrences(section_picture(result, options).svg(), "z\" fill=\"#");
   };
@@ -240,6 +280,44 @@ TEST_CASE("soundings: the legend stands on every sheet and names only what the d
   data.interpolated.resize(data.survey.keys.size());
   te.data = data.data_set();
   CHECK_THAT(sounding_legend(*shown_data(te)).svg(), Contains("TE observed") && !Contains("TM"));
+}
+
+TEST_CASE("soundings: the legend breaks into rows that windows of 400 pixels hold") {
+  test::SyntheticOptions options = small;
+  options.with_impedance = true;
+  const inversion::Outcome tipper = test::synthetic_result(options);
+  const ShownData data = *shown_data(tipper);
+  const Canvas legend = sounding_legend(data), one_site = sounding_sheet(data, {0});
+  CHECK(legend.width() <= 400.0);
+  CHECK(legend.height() >= 48.0);  // seven entries
+  CHECK(one_site.width() == legend.width());
+  CHECK(one_site.height() == Approx(sounding_picture(data, 0).height() + legend.height()));
+  CHECK_THAT(legend.svg(), Contains("TM observed") && Contains("not used") && Contains("TM predicted"));
+}
+
+TEST_CASE("pictures: data that are not used stretch no axis") {
+  const inversion::Outcome result = test::synthetic_result(small);
+  mt::Observations data = *inversion::mt::observations(result.data, result.sites);
+  const ShownData all(data, result.predicted);
+  const int longest = all.frequencies_by_period().back();
+  for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
+    const mt::DatumKey& key = data.survey.keys[k];
+    if (key.frequency == longest) data.reason[k] = mt::MaskReason::listed;
+    if (key.station != 0 || key.frequency != 2 || key.quantity != mt::Datum::log10_rho_xy) continue;
+    data.reason[k] = mt::MaskReason::listed;
+    data.value[static_cast<Eigen::Index>(k)] = -9.0;
+  }
+  const ShownData masked(data, result.predicted);
+  CHECK_THAT(sounding_picture(masked, 0).svg(), !Contains("10⁻⁸") && !Contains("10⁻⁹"));
+  REQUIRE(masked.used_frequencies().size() + 1 == all.used_frequencies().size());
+  CHECK(masked.used_frequencies().back() != longest);
+  inversion::Outcome outcome = result;
+  outcome.data = data.data_set();
+  const std::string label = ">" + period_text(masked.period_s(longest)) + "<";
+  CHECK_THAT(misfit_picture(result).svg(), Contains(label));
+  CHECK_THAT(misfit_picture(outcome).svg(), !Contains(label));
+  std::ranges::fill(data.reason, mt::MaskReason::listed);
+  CHECK(ShownData(data, result.predicted).used_frequencies().size() == 6);  // none is used: all are shown
 }
 
 TEST_CASE("section picture: several panels share the scales, a veil covers what is deep") {
@@ -323,6 +401,55 @@ TEST_CASE("report: each table of an outcome is a section, with its note and four
   io::report::write_report(folder.path(), result);
   CHECK_THAT(test::slurp(folder / "report.html"),
              Contains("id=\"static_shift\">Static shifts") && Contains("0 ± 0.15"));
+}
+
+TEST_CASE("report: the warnings of the run and a row of each station are in the page") {
+  const OutputFolder folder;
+  inversion::Outcome result = test::synthetic_result(small);
+  io::report::write_report(folder.path(), result);
+  CHECK_THAT(test::slurp(folder / "report.html"),
+             !Contains("id=\"warnings\"") && Contains("id=\"stations\""));
+  result.about.warnings = {{"mt::sites#close_sites", "a < b"}, {"", "no id"}};
+  io::report::write_report(folder.path(), result);
+  CHECK_THAT(
+      test::slurp(folder / "report.html"),
+      Contains("<td>a &lt; b</td><td>mt::sites#close_sites</td>") && Contains("<td>no id</td><td></td>"));
+  const std::string table = station_table(result);
+  CHECK(occurrences(table, "<tr>") == 6);
+  CHECK_THAT(table, Contains("<th>Station</th><th>latitude (°)</th><th>longitude (°)</th>") &&
+                        Contains("along the profile (km)</th><th>elevation (m)</th><th>data used</th>") &&
+                        Contains("<td>kim438</td>"));
+  const auto n_of_first = std::ranges::count(result.data.key().texts("site"), "kim438");
+  long n_used = 0;
+  for (Eigen::Index row = 0; row < result.data.size(); ++row)
+    n_used += result.data.key().texts("site")[static_cast<std::size_t>(row)] == "kim438" &&
+              result.data.is_used(row);
+  CHECK_THAT(table, Contains(fmt::format("<td>{}</td><td>{}</td>", n_used, n_of_first - n_used)));
+  CHECK(station_table(test::layers_of_density()).empty());
+}
+
+TEST_CASE("report: percentiles of models that do not fit the data are none of the earth") {
+  const OutputFolder folder;
+  inversion::Outcome result = test::synthetic_result(small);
+  result.ending.target_rms = 1.0;
+  const Eigen::VectorXd log10 = result.model.values;
+  auto& ensemble = result.findings.uncertainty.emplace().ensemble.emplace();
+  ensemble = {.p5_log10_resistivity = log10,
+              .p50_log10_resistivity = log10,
+              .p95_log10_resistivity = log10,
+              .deviation_decades = Eigen::VectorXd::Constant(log10.size(), 0.1),
+              .smallest_rms = 1.0,
+              .largest_rms = 1.1,
+              .n_samples = 20};
+  const auto page = [&] {
+    io::report::write_report(folder.path(), result);
+    return test::slurp(folder / "report.html");
+  };
+  CHECK_THAT(page(), Contains("the truth lies between") && Contains("with 95 % probability"));
+  ensemble.smallest_rms = 2.0;
+  ensemble.largest_rms = 2.5;
+  CHECK_THAT(page(), Contains("none of which fits") && Contains("5th percentile of the models") &&
+                         !Contains("the truth lies between") && !Contains("% probability"));
 }
 
 TEST_CASE("report: layers of another property, and data without sites and periods, have a page") {

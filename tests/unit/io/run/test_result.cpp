@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/map_algebra.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/csv/table.hpp"
 #include "io/hdf5/file.hpp"
@@ -64,6 +65,7 @@ TEST_CASE("result: model, frame, tables, history and provenance survive the file
   written.frame.bends = {{0.0, 1.0, 2.0}, {10.0, 4.0, 6.0}};
   written.further = Eigen::Vector2d(0.125, -1.0 / 3.0);
   written.tables.front().own_file = true;
+  written.about.warnings = {{"mt::sites#close_sites", "kim438 and kim439"}, {"", "without an id"}};
   io::run::write_result(folder / "result.h5", written);
   const inversion::Outcome read = io::run::read_result(folder / "result.h5");
   CHECK(same(read.model.values, written.model.values));
@@ -90,6 +92,7 @@ TEST_CASE("result: model, frame, tables, history and provenance survive the file
   CHECK(read.history[3].n_forward == 6);
   CHECK(read.about.configuration == written.about.configuration);
   CHECK(read.about.facts == written.about.facts);
+  CHECK(read.about.warnings == written.about.warnings);
   CHECK(read.about.provenance.command_line == written.about.provenance.command_line);
   CHECK(read.about.provenance.build == written.about.provenance.build);
   CHECK(read.ending.message == written.ending.message);
@@ -181,6 +184,39 @@ TEST_CASE("run: write leaves result, section and tables, and nothing of a stoppe
   CHECK(io::run::write(MPI_COMM_SELF, folder / "stopped", outcome) ==
         static_cast<int>(core::ExitCode::interrupted));
   CHECK_FALSE(std::filesystem::exists(folder / "stopped"));
+}
+
+TEST_CASE("run: the results are written before the certificate, which is then added to them") {
+  const OutputFolder folder;
+  const std::filesystem::path path = folder / "run";
+  core::DataSetParts data{.observed = Eigen::Vector3d(1.0, 2.0, 1.5),
+                          .sigma = Eigen::Vector3d::Constant(0.1)};
+  data.reason.assign(3, 0);
+  data.reasons = {"used"};
+  const auto map = core::affine(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  inversion::Problem problem({mesh::TensorGrid::layers(10.0, 1.2, 3)}, core::DataSet(std::move(data)),
+                             inversion::fixed(map));
+  bool was_there = false;
+  problem.forward.certificate = [&](const Eigen::VectorXd&, const inversion::CertificateTerms& terms) {
+    was_there = std::filesystem::exists(path / "report.html") &&
+                io::run::read_result(path / "result.h5").table("certificate") == nullptr;
+    if (terms.stop()) return inversion::Certified{.stopped = true};
+    inversion::NamedTable table{.name = "certificate", .title = "Accuracy of the forward meshes"};
+    table.table.add_numbers("passed", "", {1.0});
+    return inversion::Certified{.table = table};
+  };
+  inversion::Inversion run(MPI_COMM_SELF, problem);
+  const io::run::WriteOptions options{.vtk = false};
+  CHECK(io::run::write(MPI_COMM_SELF, path, run, run.minimize(), options) == 0);
+  CHECK(was_there);
+  CHECK(io::run::read_result(path / "result.h5").table("certificate") != nullptr);
+  CHECK_THAT(test::slurp(path / "report.html"), Contains("Accuracy of the forward meshes"));
+
+  inversion::Outcome again = run.minimize();
+  run.set_stop([] { return std::optional(inversion::optimize::StopReason::interrupted); });
+  CHECK(io::run::write(MPI_COMM_SELF, path, run, again, options) == 0);
+  CHECK(was_there);
+  CHECK(io::run::read_result(path / "result.h5").table("certificate") == nullptr);
 }
 
 TEST_CASE("run: the last line carries the ending's id and level in JSON") {
@@ -400,20 +436,20 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(read.findings.uncertainty->ensemble->seed == 5);
   CHECK(read.findings.uncertainty->posterior->unknowns == "codes");
   CHECK(read.findings.uncertainty->posterior->counting.codes == 0.95);
-  CHECK_THAT(inversion::uncertainty::in_words(*read.findings.uncertainty, read.model.earth.grid),
+  CHECK_THAT(inversion::uncertainty::in_words(*read.findings.uncertainty, read.model.earth.grid, 1.0),
              Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
                  Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
-  CHECK_THAT(inversion::uncertainty::in_words(*read.findings.uncertainty, read.model.earth.grid),
+  CHECK_THAT(inversion::uncertainty::in_words(*read.findings.uncertainty, read.model.earth.grid, 1.0),
              !Contains("Errors count"));
   posterior.investigated.setZero();
   posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
   const std::string words =
-      inversion::uncertainty::in_words(*written.findings.uncertainty, written.model.earth.grid);
+      inversion::uncertainty::in_words(*written.findings.uncertainty, written.model.earth.grid, 1.0);
   CHECK_THAT(words, Contains("They determine no cell") && Contains("Errors count 2.50 times") &&
                         Contains("10.0 times narrower") && Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.counting.codes = 0.1;
-  CHECK_THAT(inversion::uncertainty::in_words(*written.findings.uncertainty, written.model.earth.grid),
+  CHECK_THAT(inversion::uncertainty::in_words(*written.findings.uncertainty, written.model.earth.grid, 1.0),
              Contains("too small"));
   posterior.investigated.conservativeResize(3);
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);

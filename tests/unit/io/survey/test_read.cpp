@@ -3,6 +3,7 @@
 #include "engine/core/log.hpp"
 #include "io/geodesy/profile.hpp"
 #include "io/geodesy/projection.hpp"
+#include "io/survey/observe.hpp"
 #include "io/survey/read.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -10,6 +11,7 @@
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
+#include "tests/support/warnings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -172,7 +174,7 @@ TEST_CASE(
 
 TEST_CASE("KIM-ETO: the profile has the published azimuth, projected length and running sum", "[edi][demo]") {
   const auto stations = demo();
-  CHECK(geodesy::profile(stations).azimuth_deg == Approx(329.5).margin(0.3));
+  CHECK(geodesy::profile(stations).azimuth_deg == Approx(149.5).margin(0.3));
   const auto given = geodesy::profile(stations, {.azimuth_deg = 329.5, .origin = "kim438"});
   CHECK(given.y_m.front() == 0.0);
   CHECK(given.y_m.back() ==
@@ -208,6 +210,20 @@ TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443
   INFO(mask_table(data));
   CHECK(masked < 0.12);
   CHECK(std::count(data.interpolated.begin(), data.interpolated.end(), 1) == 80);
+}
+
+TEST_CASE("KIM-ETO: a profile across the line warns of the stations that it projects", "[edi][demo]") {
+  const auto stations = demo();
+  physics::mt::Selection selection{.data = physics::mt::rho_and_phase};
+  selection.frequencies = physics::mt::FrequencyChoice::listed;
+  selection.frequencies_hz = demo_frequencies();
+  const auto warned = [&](double azimuth_deg) {
+    return text_with(
+        warnings_of([&] { (void)survey::observe(stations, {.azimuth_deg = azimuth_deg}, selection); }),
+        "mt::sites#sites_off_line");
+  };
+  CHECK(warned(329.5).empty());
+  CHECK_THAT(warned(59.5), Catch::Contains("kim438 (") && Catch::Contains(" km off)"));
 }
 
 TEST_CASE("survey files: a file of any kind gives its stations, others are refused by what they are",

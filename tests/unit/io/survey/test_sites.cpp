@@ -43,3 +43,13 @@ TEST_CASE(
   CHECK_THAT(error_of<core::FileError>([&] { (void)survey::read_sites_csv("/none/s.csv"); }),
              HasId("no_file", {"/none/s.csv"}));
 }
+
+TEST_CASE("sites CSV: names become UTF-8 and are bounded, places lie on Earth", "[survey]") {
+  const TemporaryFolder folder;
+  const auto sites = survey::read_sites_csv(write_text(folder, "s.csv", "site,y_m\nS\xE9\x1B,1\n"));
+  CHECK(sites.at(0).name == "Sé");
+  CHECK_THAT(sites_message("site,y_m\na,1\n" + std::string(200, 'n') + ",2\n"),
+             HasId("long_name", {"s.csv:3", "128", "200"}));
+  CHECK_THAT(sites_message("site,y_m\na,1e300\n"), HasId("out_of_range", {"s.csv:2", "1e+08", "1e+300"}));
+  CHECK_THAT(sites_message("site,y_m,z_m\na,1,-1e300\n"), HasId("out_of_range", {"s.csv:2", "-1e+300"}));
+}

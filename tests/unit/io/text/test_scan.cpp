@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "tests/support/error_id.hpp"
@@ -7,6 +8,7 @@
 
 #include <clocale>
 #include <cmath>
+#include <filesystem>
 
 using namespace lodestone;
 using namespace lodestone::io;
@@ -74,8 +76,38 @@ TEST_CASE("text files: a missing file, a folder and an unwritable place are file
              HasId("no_file", {folder / "none"}));
   CHECK_THAT(error_of<core::FileError>([&] { (void)text::read_bytes(folder.path().string()); }),
              HasId("is_a_folder", {folder.path().string()}));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)text::read_bytes("/dev/zero"); }),
+             HasId("no_regular_file", {"/dev/zero"}));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)text::read_bytes_up_to("/dev/zero", 10); }),
+             HasId("no_regular_file", {"/dev/zero"}));
   CHECK_THROWS_AS(text::write_bytes_atomically("/proc/none/file", "x"), core::FileError);
   text::write_bytes_atomically(folder / "new/sub/file", "text");
   CHECK(text::read_bytes(folder / "new/sub/file") == "text");
   CHECK(text::read_bytes_up_to(folder / "new/sub/file", 2) == "te");
+  CHECK(text::digest_of_file(folder / "new/sub/file") == text::digest_of("text"));
+}
+
+TEST_CASE("text files: more than 1 GiB is refused before it is read", "[scan]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "large";
+  text::write_bytes_atomically(path, "text");
+  std::filesystem::resize_file(path, (std::uintmax_t{1} << 30) + 1);  // a hole, without blocks on the disk
+  CHECK_THAT(error_of<core::FileError>([&] { (void)text::read_bytes(path); }), HasId("too_large", {path}));
+  CHECK(text::read_bytes_up_to(path, 4) == "text");
+}
+
+TEST_CASE("text files: any encoding is read as UTF-8 without control characters", "[scan]") {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "latin.txt", "M\xFCnchen\t1\r\n\x1B[31mred\n");
+  CHECK(text::read_text(path) == "München\t1\r\n [31mred\n");
+  CHECK(text::read_bytes(path) == "M\xFCnchen\t1\r\n\x1B[31mred\n");
+}
+
+TEST_CASE("text: a name has no control characters, no blanks at its ends, and at most 128 bytes", "[scan]") {
+  const auto name = [](const std::string& word) { return text::checked_name(word, "io::x", "x.csv:7"); };
+  CHECK(name(" a\tb\x1B ") == "a b");
+  CHECK(name("S\xE9") == "Sé");
+  CHECK(name(std::string(128, 'n')) == std::string(128, 'n'));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)name(std::string(129, 'n')); }),
+             HasId("long_name", {"x.csv:7", "128", "129"}));
 }

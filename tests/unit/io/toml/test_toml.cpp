@@ -304,3 +304,12 @@ TEST_CASE(
   CHECK_THAT(model_message("resolution_m = -1\n" + base),
              HasId("not_positive", {"m.toml:1", "resolution_m"}));
 }
+
+TEST_CASE("TOML options: texts of a file in Latin-1 are UTF-8, and hold no control characters", "[toml]") {
+  const TemporaryFolder folder;
+  const auto options = toml::read_options_toml(write_text(folder, "run.toml",
+                                                          "title = \"Orl\xE9"
+                                                          "ans \\u001b[31m\"\nnames = [\"a\\nb\"]\n"));
+  CHECK(options.text("title") == "Orléans  [31m");
+  CHECK(options.texts("names") == std::vector<std::string>{"a b"});
+}

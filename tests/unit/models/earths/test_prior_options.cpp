@@ -199,6 +199,21 @@ TEST_CASE(
   CHECK_THAT(refusal(with("kind = \"field_case\"\nweight = 0\n")), HasId("no_positive_weight"));
 }
 
+TEST_CASE("prior options: numbers that no earth needs are refused at their keys") {
+  const auto refused = [](const std::string& generator, const char* key, const char* value) {
+    CHECK_THAT(refusal(with(generator)), HasId("out_of_range", {key, value}));
+  };
+  refused("kind = \"layers\"\nthickness_m = [1, 1e300]\n", "thickness_m", "1e+300");
+  refused("kind = \"layers\"\nthickness_m = [1, 10]\nlog10_resistivity = [0, 1e3]\n", "log10_resistivity",
+          "-6 to 12");
+  refused("kind = \"field_case\"\nsteps_bottom_m = 1e300\n", "steps_bottom_m", "1e+300");
+  refused("kind = \"field_case\"\nweight = 1e300\n", "weight", "1e+300");
+  CHECK_THAT(refusal("[grid]\nfirst_layer_m = 1e300\nn_layers = 2\n"),
+             HasId("out_of_range", {"first_layer_m", "1e+300"}));
+  CHECK_THAT(refusal("[grid]\nfirst_layer_m = 10\nlayer_factor = 9\nn_layers = 2000\n"),
+             HasId("out_of_range", {"layer_factor"}));
+}
+
 TEST_CASE("prior options: bodies below the grid are refused at their generator") {
   const std::string deep =
       "kind = \"blocks\"\ntop_m = [2e6, 3e6]\nwidth_m = [300, 900]\nheight_m = [100, 400]\n" + in_rock;

@@ -11,19 +11,31 @@
 using namespace lodestone;
 using namespace lodestone::physics::mt;
 
-TEST_CASE("profile: the best line has the azimuth of collinear stations and grows from first to last",
+TEST_CASE("profile: the best line has the azimuth of collinear stations, from 0 to 180 degrees",
           "[profile]") {
-  const double azimuth = 329.5 / deg_per_rad;
-  std::vector<PlanePoint> points;
-  for (const double d : {0.0, 10e3, 25e3, 40e3})
-    points.push_back({5e3 + d * std::cos(azimuth), -2e3 + d * std::sin(azimuth)});
-  const auto profile = make_profile({"a", "b", "c", "d"}, points, {});
-  CHECK(profile.azimuth_deg == Approx(329.5).margin(1e-9));
-  CHECK(profile.y_m[3] == Approx(40e3));
-  CHECK(profile.y_m[0] == Approx(0.0).margin(1e-6));
-  CHECK(profile.offset_m[2] == Approx(0.0).margin(1e-6));
+  const auto line = [](double azimuth_deg) {
+    const double azimuth = azimuth_deg / deg_per_rad;
+    std::vector<PlanePoint> points;
+    for (const double d : {0.0, 10e3, 25e3, 40e3})
+      points.push_back({5e3 + d * std::cos(azimuth), -2e3 + d * std::sin(azimuth)});
+    return points;
+  };
+  const std::vector<std::string> names{"a", "b", "c", "d"};
+  for (const double azimuth_deg : {329.5, 149.5}) {  // in either order of the stations
+    const auto profile = make_profile(names, line(azimuth_deg), {});
+    CHECK(profile.azimuth_deg == Approx(149.5).margin(1e-9));
+    CHECK(profile.offset_m[2] == Approx(0.0).margin(1e-6));
+    const std::size_t first = azimuth_deg > 180.0 ? 3 : 0;
+    CHECK(profile.y_m[first] == Approx(0.0).margin(1e-6));
+    CHECK(profile.y_m[3 - first] == Approx(40e3));
+  }
+  const auto profile = make_profile(names, line(149.5), {});
   CHECK(profile.origin.north_m == Approx(5e3));
   CHECK(profile.origin.east_m == Approx(-2e3));
+  for (const double azimuth_deg : {0.0, 180.0, 180.0 - 1e-9})
+    CHECK(make_profile(names, line(azimuth_deg), {}).azimuth_deg == Approx(0.0).margin(1e-6));
+  CHECK(make_profile(names, line(270.0), {}).azimuth_deg == Approx(90.0));
+  CHECK(make_profile(names, line(329.5), {.azimuth_deg = 329.5}).azimuth_deg == 329.5);  // as stated
 }
 
 TEST_CASE(

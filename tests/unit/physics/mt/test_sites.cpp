@@ -4,6 +4,7 @@
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
+#include "tests/support/warnings.hpp"
 
 #include <array>
 #include <utility>
@@ -83,4 +84,45 @@ TEST_CASE("sites at kinks: one warning names them with their distances, none whe
                                    Catch::Contains("move them"));
   CHECK(warned({stations[1], stations[4], stations[5]}).empty());
   CHECK_THAT(warned(std::vector(13, stations[2])), Catch::Contains("and 3 more"));
+}
+
+TEST_CASE("sites off the line: those beyond a fifth of its length are named, the farthest first",
+          "[physics]") {
+  std::vector<mt::Station> stations;
+  for (const char* name : {"a", "b", "c", "d"}) stations.emplace_back().name = name;
+  mt::Profile profile = mt::profile_along({0.0, 300e3, 400e3, 1000e3});
+  const auto warned = [&](std::vector<double> offset_m) {
+    profile.offset_m = std::move(offset_m);
+    return tests::text_with(tests::warnings_of([&] { mt::warn_of_sites_off_line(stations, profile); }),
+                            "mt::sites#sites_off_line");
+  };
+  CHECK(warned({0.0, 199e3, -199e3, 0.0}).empty());
+  CHECK_THAT(warned({1e3, 210e3, -373.7e3, 0.0}), Catch::Contains("c (373.7 km off), b (210.0 km off)") &&
+                                                      Catch::Contains("2 of 4 ") &&
+                                                      Catch::Contains("1000.0 km"));
+  profile = mt::profile_along({0.0, 0.0, 0.0, 0.0});  // an azimuth across the line
+  CHECK(warned({0.0, 0.5, -0.5, 0.0}).empty());
+  CHECK_THAT(warned({-5e3, 5e3, 0.0, 0.0}), Catch::Contains("a (5.0 km off)"));
+  CHECK(mt::sites_off_line({}).empty());
+}
+
+TEST_CASE("close sites: pairs closer than half a column are named with their distance", "[physics]") {
+  std::vector<mt::Station> stations(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    stations[i].name = std::string(1, static_cast<char>('a' + i));
+    stations[i].y_m = std::array{900.0, 120.0, 460.0, 100.0}[i];
+  }
+  using physics::mesh::TensorGrid;
+  const auto warned = [&](const TensorGrid& grid) {
+    return tests::text_with(
+        tests::warnings_of([&] { mt::warn_of_close_sites(stations, grid, "take more columns"); }),
+        "mt::sites#close_sites");
+  };
+  CHECK_THAT(warned(TensorGrid::section({0.0, 500.0, 1000.0}, {0.0, 1.0})),
+             Catch::Contains("d and b (20 m apart, columns of 500 m); take more columns") &&
+                 Catch::Contains(" 3 pairs"));
+  CHECK(warned(TensorGrid::section({0.0, 40.0, 80.0, 120.0, 160.0, 1000.0}, {0.0, 1.0})).empty());
+  CHECK(warned(TensorGrid::layers(1.0, 1.0, 2)).empty());
+  stations[0].y_m = 2000.0;  // beyond the grid: the outermost column counts
+  CHECK(mt::close_sites(stations, TensorGrid::section({0.0, 1000.0}, {0.0, 1.0})).size() == 2);
 }

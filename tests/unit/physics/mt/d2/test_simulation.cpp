@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
+#include "engine/core/parallel.hpp"
 #include "physics/mt/d1/layered.hpp"
 #include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/d2/cost.hpp"
 #include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/capture.hpp"
@@ -348,6 +350,54 @@ TEST_CASE("certificate: passes on the default meshes and fails on coarse ones wi
   CHECK_FALSE(bad.rows[2].passed);
   CHECK_FALSE(bad.rows[3].passed);
   CHECK_THAT(bad.table(), Contains("FAILED"));
+  CHECK(good.rows[0].tolerance.rho_a_percent == 0.5);
+  CHECK(good.note.empty());
+}
+
+TEST_CASE("certificate: within its limits of work and memory it measures fewer periods, or none, and says so",
+          "[physics][mt]") {
+  const auto section = tests::small_section(false);
+  const auto survey = full_survey({{"a", -1800.0}, {"b", 600.0}}, {10.0, 3.0, 1.0, 0.3}, responses);
+  const d2::MeshDesignOptions rules = d2::design_options(d2::Accuracy::iteration);
+  const d2::MeshSet meshes = d2::design_meshes(section, survey, rules);
+  const auto all = d2::cost_of_certificate(meshes, survey, {});
+  CHECK(all.frequencies == std::vector<int>{0, 1, 2, 3});
+  CHECK(all.work > 3.0 * d2::work_of(meshes, survey));
+  const d2::CertificateLimits half{.work = 0.6 * all.all_work};
+  const auto some = d2::cost_of_certificate(meshes, survey, half);
+  CHECK(some.frequencies.size() == 2);
+  CHECK(some.work <= half.work);
+
+  const auto whole = d2::certify(MPI_COMM_SELF, section, survey, rules, {2.0, 0.57});
+  const auto fewer = d2::certify(MPI_COMM_SELF, section, survey, rules, {2.0, 0.57}, half);
+  REQUIRE(fewer.rows.size() == 4);
+  CHECK_THAT(fewer.note, Contains("2 of 4 periods"));
+  CHECK_THAT(fewer.table(), Contains("2 of 4 periods"));
+  for (std::size_t k = 0; k < 4; ++k)
+    CHECK(fewer.rows[k].worst.rho_a_percent <= whole.rows[k].worst.rho_a_percent);
+
+  const auto none = d2::certify(MPI_COMM_SELF, section, survey, rules, {2.0, 0.57}, {.bytes = 1.0});
+  CHECK(none.rows.empty());
+  CHECK_FALSE(none.passed);
+  CHECK_FALSE(none.stopped);
+  CHECK_THAT(none.note, Contains("4 periods need"));
+  CHECK(d2::cost_of_certificate(meshes, survey, {.bytes = 1.0}).n_too_large == 4);
+}
+
+TEST_CASE("certificate: a request to stop ends it between periods", "[physics][mt]") {
+  const auto section = tests::small_section(false);
+  const auto survey = full_survey({{"a", -1800.0}}, {10.0, 1.0}, responses);
+  int n_asked = 0;
+  const int n_threads = core::threads();
+  core::set_threads(1);  // one period at a time
+  const d2::CertificateLimits limits{.stop = [&] { return ++n_asked > 1; }};
+  const auto stopped = d2::certify(MPI_COMM_SELF, section, survey,
+                                   d2::design_options(d2::Accuracy::iteration), {2.0, 0.57}, limits);
+  CHECK(stopped.stopped);
+  CHECK(stopped.rows.empty());
+  CHECK(n_asked == 2);
+  CHECK(core::threads() == 1);
+  core::set_threads(n_threads);
 }
 
 TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what was expected",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/state/crc32c.hpp"
+#include "engine/core/crc32c.hpp"
 
 #include <array>
 #include <bit>
 #include <cstring>
 
-namespace lodestone::engine {
+namespace lodestone::core {
 namespace {
 
 constexpr std::uint32_t polynomial = 0x82F63B78;  // 0x1EDC6F41 with its bits in the order they travel
@@ -50,4 +50,4 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
   return ~rest;
 }
 
-}  // namespace lodestone::engine
+}  // namespace lodestone::core

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutated configurations: every key with values that nobody means, and texts cut, doubled or garbled."""
+import os
+import re
+
+from trial import run
+
+NASTY = ["1e308", "-1e308", "1e-308", "-1", "0", "0.0", "nan", "inf", "-inf", "1e300", "9223372036854775807", "-9223372036854775808", "2147483648", '""', '"x"',
+         '"\\u0000"', '"' + "long" * 5000 + '"', "[]", "[[]]", "[1e308]", "[nan]", '[""]', '["", "te"]', "[0.0, 0.0]", "[1, 2, 3]", "true", "false", "{}", "1979-05-27",
+         '"../../../../etc/passwd"', '"/dev/zero"', '"."', '"caf\\u00e9 \\u001b[31m"', "1e9", "100000", "1e-12", "0.5"]
+
+
+def keys_of(text):
+    """Lines with a key, by number."""
+    return [i for i, line in enumerate(text.splitlines()) if re.match(r"\s*[A-Za-z_]+ = ", line)]
+
+
+class Configurations:
+    def __init__(self, base):
+        self.base = base
+        self.texts = {"invert": self._whole("whole/config.toml"), "train": self._whole("network/config.toml")}
+
+    def _whole(self, name):
+        """Every key with the value in force, relative to the corpus."""
+        return self.base.read(name).decode()
+
+    def _mutated(self, text, random):
+        lines = text.splitlines()
+        row = random.choice(keys_of(text))
+        key = lines[row].split(" = ")[0].strip()
+        how = random.randrange(10)
+        if how < 7:
+            value = random.choice(NASTY)
+            lines[row] = f"{key} = {value}"
+            return "\n".join(lines), f"{key} = {value[:60]}", key
+        if how == 7:
+            lines.insert(row, lines[row])
+            return "\n".join(lines), f"{key} twice", key
+        if how == 8:
+            at = random.randrange(len(text))
+            return text[:at], f"cut at {at}", ""
+        at = random.randrange(len(text))
+        letter = random.choice("\0\x01\x7f\"'[]{}=.,#\n\\9é")
+        return text[:at] + letter + text[at + 1:], f"letter {at} is {letter!r}", ""
+
+    def attack(self, number, random, tally):
+        command = random.choice(list(self.texts))
+        text, what, key = self._mutated(self.texts[command], random)
+        folder = "network" if command == "train" else "whole"
+        name = f"mutated_{number}.toml"
+        path = self.base.write(name, text)
+        arguments = [command, path, "--dry-run"] if command == "invert" else [command, path, "-o", self.base / f"trained_{number}", "--preview"]
+        ended = run(self.base.command(*arguments), cwd=self.base.folder)
+        tally.judge("configurations", f"{command} {folder}: {what}", ended, [key] if key else [name])
+        os.remove(path)
+        self.base.drop(f"trained_{number}")
