@@ -32,25 +32,25 @@ class Configurations:
         if how < 7:
             value = random.choice(NASTY)
             lines[row] = f"{key} = {value}"
-            return "\n".join(lines), f"{key} = {value[:60]}", key
+            return "\n".join(lines), f"{key} = {value[:60]}", [key, value.strip('"[]') or key]
         if how == 7:
             lines.insert(row, lines[row])
-            return "\n".join(lines), f"{key} twice", key
+            return "\n".join(lines), f"{key} twice", [key]
         if how == 8:
             at = random.randrange(len(text))
-            return text[:at], f"cut at {at}", ""
+            return text[:at], f"cut at {at}", []
         at = random.randrange(len(text))
         letter = random.choice("\0\x01\x7f\"'[]{}=.,#\n\\9é")
-        return text[:at] + letter + text[at + 1:], f"letter {at} is {letter!r}", ""
+        return text[:at] + letter + text[at + 1:], f"letter {at} is {letter!r}", []
 
     def attack(self, number, random, tally):
         command = random.choice(list(self.texts))
-        text, what, key = self._mutated(self.texts[command], random)
+        text, what, names = self._mutated(self.texts[command], random)
         folder = "network" if command == "train" else "whole"
         name = f"mutated_{number}.toml"
         path = self.base.write(name, text)
         arguments = [command, path, "--dry-run"] if command == "invert" else [command, path, "-o", self.base / f"trained_{number}", "--preview"]
         ended = run(self.base.command(*arguments), cwd=self.base.folder)
-        tally.judge("configurations", f"{command} {folder}: {what}", ended, [key] if key else [name])
+        tally.judge("configurations", f"{command} {folder}: {what}", ended, names or [name])
         os.remove(path)
         self.base.drop(f"trained_{number}")
