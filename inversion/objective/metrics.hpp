@@ -8,7 +8,8 @@
 
 namespace lodestone::inversion::objective {
 
-// How near models come to a known one or to each other. Vectors and matrices are log10 of ohm m.
+// These functions measure how near models come to a known one or to each other. Vectors and matrices are
+// log10 of ohm m.
 
 /// Returns ‖model − truth‖ / ‖truth‖ over these cells, all cells alike. errors: ShapeError; InvalidArgument
 /// (no cell, a cell outside, a truth of 0 everywhere).

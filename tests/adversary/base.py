@@ -5,18 +5,11 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 
-BLOCK = """[background]
-resistivity_ohm_m = [100.0]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "regression"))
+from block import BLOCK, SITES
 
-[[box]]
-y_min_m = -400.0
-y_max_m = 400.0
-z_min_m = 200.0
-z_max_m = 800.0
-resistivity_ohm_m = 5.0
-"""
-SITES = "site,y_m\n" + "".join(f"s{i},{-1500 + 500 * i}\n" for i in range(7))
 CONFIG = """[run]
 title = "synthetic block"
 [data]

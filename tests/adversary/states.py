@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Crafted checkpoints: arrays removed, of other shapes, with other numbers. They are refused by name, or change nothing."""
+"""Crafted checkpoints: arrays removed, of other shapes, with other numbers. They are refused by name, or change nothing.
+
+A finite number in the place of another, with the right checksum, is an edit by hand: a run may go on from it to another result, but not crash or hang."""
 import os
 import subprocess
 

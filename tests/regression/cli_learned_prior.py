@@ -90,7 +90,7 @@ with Folder() as folder:
 
     # Stopped after every iteration, in both stages and between them: the same bits.
     code, n = 11, 0
-    while code == 11 and n < 30:
+    while code == 11 and n < 12:
         code, n = run("invert", wrong, "-o", folder / "pieces", "--time-limit", "1e-6", *(["--resume"] if n else [])).returncode, n + 1
     check(code in (0, 10) and n > 4, f"in pieces: done (code {code} after {n} runs)")
     check(section(folder, "pieces") == section(folder, "polished"), "in pieces: the same section, digit by digit")
@@ -110,7 +110,7 @@ with Folder() as folder:
     check(all(b["rms_at_start"] == a["rms"] for a, b in zip(rows[2:], rows[3:]) if b["kind"] != "start"), "then they are kept")
     check(rows[first]["rms"] == rows[first - 1]["rms"], "also from the features to the polish")
     code, n = 11, 0
-    while code == 11 and n < 30:
+    while code == 11 and n < 12:
         code, n = run("invert", *kept, "-o", folder / "kept_pieces", "--time-limit", "1e-6", *(["--resume"] if n else [])).returncode, n + 1
     check(history(folder, "kept_pieces") == rows and section(folder, "kept_pieces") == section(folder, "kept"), "kept in pieces: the same")
 

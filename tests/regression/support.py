@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from block import BLOCK, SITES
+
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "mt_invert"
 SOURCE = sys.argv[2] if len(sys.argv) > 2 else "."
 DATA = os.path.join(SOURCE, "data")
@@ -82,19 +84,6 @@ class Folder:
             file.write(text)
         return path
 
-
-BLOCK = """[background]
-resistivity_ohm_m = [100.0]
-
-[[box]]
-y_min_m = -400.0
-y_max_m = 400.0
-z_min_m = 200.0
-z_max_m = 800.0
-resistivity_ohm_m = 5.0
-"""
-
-SITES = "site,y_m\n" + "".join(f"s{i},{-1500 + 500 * i}\n" for i in range(7))
 
 CONFIG = """[run]
 title = "synthetic block"

@@ -15,7 +15,7 @@ struct BandRange {
 };
 
 /// The depths of rows of the earth. They are counted by their depth under the lowest point of the surface.
-/// Where the grid is draped they follow the surface all the way down, else they level out. Then a row lies
+/// On a draped grid the rows follow the surface all the way down; on others they level out, and a row lies
 /// deeper by `height` under a surface that stands `height` above its lowest point. Rows above `level_depth_m`
 /// share that.
 struct RowLevels {
