@@ -2,6 +2,8 @@
 #include "engine/core/error.hpp"
 #include "inversion/optimize/optimizer.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,26 +38,42 @@ std::span<const double> span_of(const Eigen::VectorXd& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
 
-/// Refuses what no run writes: counters that do not fit together, numbers that are not finite.
-void check(const InversionState& state, const std::string& group) {
-  const auto is_wild = [](const IterationRecord& row) {
-    return !std::isfinite(row.rms) || !std::isfinite(row.roughness) || !std::isfinite(row.lambda) ||
-           row.rms < 0.0 || row.lambda < 0.0;
+constexpr double largest = 1e100;  // of all numbers of a run
+bool is_possible(double value) { return std::abs(value) <= largest; }
+bool is_weight(double value) { return value >= 0.0 && is_possible(value); }
+bool is_count(double value) { return value >= 0.0 && value <= 1e9 && value == std::floor(value); }
+
+/// Tests a row of the history as it stands in the file.
+bool is_record(const Eigen::RowVectorXd& row) {
+  constexpr std::array counts{0, 1, 7, 8};
+  constexpr std::array weights{2, 3, 6};
+  return std::ranges::all_of(row, is_possible) &&
+         std::ranges::all_of(counts, [&](int i) { return is_count(row[i]); }) &&
+         std::ranges::all_of(weights, [&](int i) { return is_weight(row[i]); }) &&
+         row[1] < static_cast<double>(core::all_words<StepKind>().size());
+}
+
+/// Refuses what no run writes: counters that do not fit together, numbers that are not finite or huge.
+void check(const InversionState& state, const Eigen::MatrixXd& history, const std::string& group) {
+  const auto is_wild = [](const auto& values) {
+    return !std::ranges::all_of(values.reshaped(), is_possible);
   };
-  const auto wild = std::ranges::find_if(state.history, is_wild);
+  Eigen::Index wild = 0;
+  while (wild < history.rows() && is_record(history.row(wild))) ++wild;
   std::string what;
-  if (state.iteration != state.history.back().iteration)
+  if (wild < history.rows())
+    what = fmt::format("[{}] in row {} of the history", fmt::join(history.row(wild), ", "), wild);
+  else if (state.iteration != static_cast<int>(history(history.rows() - 1, 0)))
     what = fmt::format("counters of iteration {} beside a history to iteration {}", state.iteration,
-                       state.history.back().iteration);
+                       history(history.rows() - 1, 0));
   else if (state.n_stagnated < 0 || state.n_stagnated > state.iteration ||
            state.design_iteration > state.iteration + 1 || state.design_iteration < -1)
     what = fmt::format("counters {}, {} after {} iterations", state.n_stagnated, state.design_iteration,
                        state.iteration);
-  else if (wild != state.history.end())
-    what = fmt::format("rms {}, roughness {} and lambda {} in row {} of the history", wild->rms,
-                       wild->roughness, wild->lambda, wild - state.history.begin());
-  else if (!state.memory.allFinite() || state.lambda < 0.0 || state.creep_lambda < 0.0)
-    what = fmt::format("a memory that is not finite, or lambda {} and {}", state.lambda, state.creep_lambda);
+  else if (is_wild(state.model) || is_wild(state.design_model) || is_wild(state.memory))
+    what = fmt::format("numbers beyond {:g} in model, design_model or memory", largest);
+  else if (!is_weight(state.lambda) || !is_weight(state.creep_lambda))
+    what = fmt::format("lambda {} and {}", state.lambda, state.creep_lambda);
   if (!what.empty())
     throw core::FormatError(
         "inversion::read_state#impossible",
@@ -111,8 +129,8 @@ InversionState read_state(const core::ArraySource& source, const std::string& gr
   if (source.contains(group + "/memory")) state.memory = core::read_matrix(source, group + "/memory");
   if (state.design_iteration >= 0 || source.contains(group + "/design_model"))
     state.design_model = core::read_finite(source, group + "/design_model", state.model.size());
+  check(state, history, group);
   for (Eigen::Index i = 0; i < history.rows(); ++i) state.history.push_back(record_of(history.row(i)));
-  check(state, group);
   return state;
 }
 

@@ -30,6 +30,7 @@ struct EdiFile {
   std::string path;
   std::vector<EdiBlock> blocks;
   std::vector<std::string> warnings;
+  std::string zero_tippers;  ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] const EdiBlock* find(std::string_view name) const;  ///< the first of this name, or none
   /// Returns the first block that has one of the names.

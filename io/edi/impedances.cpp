@@ -191,8 +191,8 @@ void read_tippers(Columns& columns, const std::string& station, std::vector<Stat
   }
   if (!some || std::ranges::any_of(rows, is_given)) return;
   const EdiBlock* block = columns.file().find_any({"TXR.EXP", "TXR", "TYR.EXP", "TYR"});
-  columns.file().warnings.push_back(physics::mt::remark_on_zero_tippers(
-      fmt::format("{}:{}", columns.file().path, block->line), station, n_zero));
+  columns.file().zero_tippers = physics::mt::remark_on_zero_tippers(
+      fmt::format("{}:{}", columns.file().path, block->line), station, n_zero);
 }
 
 /// ρₐ and phase as impedance in field units: |Z| = √(5 ρₐ f).

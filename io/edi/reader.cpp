@@ -7,6 +7,7 @@
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -59,13 +60,16 @@ void remark_on_frames(EdiFile& file, const std::vector<StationRow>& rows) {
   }
 }
 
+bool has_impedance(const StationRow& row) {
+  return std::ranges::any_of(physics::mt::all_elements, [&](Element element) {
+    return !is_tipper(element) && !row.is_missing(element);
+  });
+}
+
 /// Returns true for the frequency that some writers put in place of a missing one.
 bool is_filler(const StationRow& row, std::ptrdiff_t count) {
   constexpr double filler_hz = 999.0;
-  const bool no_impedance =
-      std::all_of(physics::mt::all_elements.begin(), physics::mt::all_elements.end(),
-                  [&](Element element) { return is_tipper(element) || row.is_missing(element); });
-  return row.frequency_hz == filler_hz && (count > 1 || no_impedance);
+  return row.frequency_hz == filler_hz && (count > 1 || !has_impedance(row));
 }
 
 /// Keeps of rows with one frequency the first that has a value, and removes fillers.
@@ -90,12 +94,14 @@ void remove_repeated_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
 
 void sort_and_check_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
   const auto unusable = [](const StationRow& r) {
-    return !(r.frequency_hz > 0.0) || !std::isfinite(r.frequency_hz);
+    return !physics::mt::is_in_frequency_range(r.frequency_hz);
   };
   const auto n_before = rows.size();
   rows.erase(std::remove_if(rows.begin(), rows.end(), unusable), rows.end());
   if (rows.size() < n_before)
-    file.warn(1, fmt::format("{} frequencies are not positive numbers; left out", n_before - rows.size()));
+    file.warn(
+        1, fmt::format("{} frequencies do not lie between {:g} and {:g} Hz; left out", n_before - rows.size(),
+                       physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
   remove_repeated_frequencies(file, rows);
@@ -165,6 +171,10 @@ void convert_sign(EdiFile& file, StationData& station, EdiSign option) {
     file.warn(1,
               fmt::format("the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated",
                           factor_of(*stated)));
+  } else if (option == EdiSign::vote && !stated && std::ranges::none_of(station.rows, has_impedance)) {
+    file.warn(1,
+              "tippers alone do not show the time factor, and the file does not state it; exp(+i omega t) is "
+              "assumed, which a line of >INFO or data.edi_sign corrects");
   }
   station.sign_in_file = std::string(1, sign == EdiSign::minus ? '-' : '+');
   if (sign != EdiSign::minus) return;
@@ -275,6 +285,7 @@ StationData parse(const std::string& bytes, const std::string& path, const EdiOp
   convert_sign(file, station, options.sign);
   convert_units(file, station, options.units);
   station.remarks = std::move(file.warnings);
+  station.zero_tippers = std::move(file.zero_tippers);
   return station;
 }
 

@@ -26,6 +26,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 namespace lodestone::io::info {
@@ -140,7 +141,7 @@ std::string units_word(const std::string& units) {
 
 void describe_edi(FileInfo& info) {
   const StationData station = edi::read(info.path);
-  info.warnings = station.remarks;
+  info.warnings = station.all_remarks();
   info.sites = {site_of(station)};
 }
 
@@ -159,7 +160,7 @@ void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations)
   const Observations data = stated_data(stations);
   info.sites = sites_of(data, "+", "ohm");
   for (const StationData& station : stations)
-    info.warnings.insert(info.warnings.end(), station.remarks.begin(), station.remarks.end());
+    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
   const auto [least, most] =
       std::minmax_element(stations.begin(), stations.end(),
                           [](const StationData& a, const StationData& b) { return a.site.z_m < b.site.z_m; });

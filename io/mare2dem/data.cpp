@@ -6,6 +6,7 @@
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -107,9 +108,11 @@ class EmDataReader {
     for (int n = count(value); n > 0; --n) {
       lines_.require_next("a frequency in Hz");
       const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
-      if (!(frequency > 0.0))
-        lines_.refuse("frequency_not_positive",
-                      fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+      if (!physics::mt::is_in_frequency_range(frequency))
+        lines_.refuse(
+            "frequency_not_positive",
+            fmt::format("expected a frequency from {:g} to {:g} Hz, got {:g}",
+                        physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz, frequency));
       frequencies_hz_.push_back(frequency);
     }
   }
@@ -248,8 +251,7 @@ class EmDataReader {
     add_remarks(stations().front().remarks);
     for (StationData& station : stations()) {
       station.sort();
-      if (const int n = station.drop_zero_tippers(); n > 0)
-        station.remarks.push_back(physics::mt::remark_on_zero_tippers(path_, station.site.name, n));
+      station.drop_zero_tippers();
     }
     for (StationData& station : result_.responses) station.sort();
   }

@@ -5,7 +5,7 @@
 #include "io/model/hdf5.hpp"
 #include "io/modem/modem.hpp"
 #include "io/survey/kinds.hpp"
-#include "physics/mt/resistivity_range.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "io/model/shapes.hpp"
 
 #include "engine/core/error.hpp"
-#include "physics/mt/resistivity_range.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +41,16 @@ void require_resistivities(const std::vector<double>& values, const core::Option
   }
 }
 
+/// Refuses coordinates that no section has.
+void require_places(std::initializer_list<double> values, const core::Options& table, const char* key) {
+  for (const double v : values) {
+    if (!(std::abs(v) <= mt::largest_coordinate_m))
+      throw core::ConfigError("io::model::read_model_toml#place_out_of_range",
+                              "{}: expected {:g} to {:g} m in \"{}\", got {:g}", table.where(key),
+                              -mt::largest_coordinate_m, mt::largest_coordinate_m, key, v);
+  }
+}
+
 Layers read_layers(const core::Options& background) {
   Layers layers;
   layers.resistivity_ohm_m = background.reals("resistivity_ohm_m");
@@ -52,6 +62,7 @@ Layers read_layers(const core::Options& background) {
         background.where("resistivity_ohm_m"));
   require_resistivities(layers.resistivity_ohm_m, background);
   require_positive(thickness, background, "thickness_m");
+  require_places({std::reduce(thickness.begin(), thickness.end())}, background, "thickness_m");
   if (layers.resistivity_ohm_m.size() != thickness.size() + 1) {
     throw core::ConfigError(
         "io::model::read_model_toml#wrong_thicknesses",
@@ -66,8 +77,13 @@ Layers read_layers(const core::Options& background) {
 /// Reads the limits of a box along an axis; those that are not given are infinite.
 Interval read_limits(const core::Options& table, const char* least, const char* largest) {
   Interval limits;
-  if (table.has(least)) limits.from = table.real(least);
-  if (table.has(largest)) limits.to = table.real(largest);
+  const auto read = [&](const char* key, double& end) {
+    if (!table.has(key)) return;
+    end = table.real(key);
+    require_places({end}, table, key);
+  };
+  read(least, limits.from);
+  read(largest, limits.to);
   return limits;
 }
 
@@ -110,6 +126,7 @@ std::vector<Point> read_points(const core::Options& table) {
       throw core::ConfigError("io::model::read_model_toml#point_not_a_pair",
                               "{}: expected points [y, z] of two numbers, got {} numbers in point {}",
                               table.where("points"), pair.size(), points.size() + 1);
+    require_places({pair[0], pair[1]}, table, "points");
     points.push_back({0.0, pair[0], pair[1]});
   }
   if (points.empty())
@@ -219,6 +236,7 @@ SectionShapes read_section_shapes(const core::Options& root, DepthReference refe
   if (root.has("resolution_m")) {
     shapes.resolution_m = root.real("resolution_m");
     require_positive({shapes.resolution_m}, root, "resolution_m");
+    require_places({shapes.resolution_m}, root, "resolution_m");
   }
   return shapes;
 }
@@ -241,6 +259,8 @@ physics::mesh::SurfaceLine read_section_surface(const core::Options& root) {
   } else {
     y_m = table.reals("y_m");
     z_m = table.reals("z_m");
+    for (const double y : y_m) require_places({y}, table, "y_m");
+    for (const double z : z_m) require_places({z}, table, "z_m");
   }
   try {
     return {std::move(y_m), std::move(z_m)};

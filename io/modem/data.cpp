@@ -4,6 +4,7 @@
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -67,8 +68,7 @@ class Collector {
   [[nodiscard]] std::vector<StationData> stations() {
     for (StationData& station : stations_) {
       station.sort();
-      if (const int n = station.drop_zero_tippers(); n > 0)
-        station.remarks.push_back(physics::mt::remark_on_zero_tippers(path_, station.site.name, n));
+      station.drop_zero_tippers();
     }
     return std::move(stations_);
   }
@@ -189,9 +189,10 @@ class DataReader {
                               here(), n_columns, name_of(header.kind), row.size());
     }
     const double period = number_at(row, 0, "a period in s");
-    if (!(period > 0.0))
+    if (!physics::mt::is_in_frequency_range(period))
       throw core::FormatError("io::modem::read_data#period_not_positive",
-                              "{}: expected a period above 0 s, got {}", here(), period);
+                              "{}: expected a period from {:g} to {:g} s, got {:g}", here(),
+                              physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz, period);
     Station site{text::checked_name(row[1], "io::modem::read_data", here()), number_at(row, 5, "y in m"),
                  number_at(row, 2, "a latitude"), number_at(row, 3, "a longitude"), not_given};
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)

@@ -3,7 +3,7 @@
 #include "io/modem/words.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
-#include "physics/mt/resistivity_range.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <fmt/format.h>
 

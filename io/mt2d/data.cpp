@@ -5,6 +5,7 @@
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -107,9 +108,11 @@ class Mt2dReader {
     for (int n = count(); n > 0; --n) {
       lines_.require_next("a frequency in Hz");
       const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
-      if (!(frequency > 0.0))
-        lines_.refuse("frequency_not_positive",
-                      fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+      if (!physics::mt::is_in_frequency_range(frequency))
+        lines_.refuse(
+            "frequency_not_positive",
+            fmt::format("expected a frequency from {:g} to {:g} Hz, got {:g}",
+                        physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz, frequency));
       frequencies_hz_.push_back(frequency);
     }
   }

@@ -8,18 +8,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace lodestone::io::survey {
 namespace {
 
 namespace mt = physics::mt;
 
-/// Logs what the reader assumed or missed; the rest of a long list is left to `mt_invert info`.
-void log_remarks(const std::vector<mt::StationData>& stations) {
+/// Logs what the reader assumed or missed; the rest of a long list is left to `mt_invert info`. A tipper of
+/// zeros matters where tippers are selected.
+void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
   constexpr std::size_t most = 10;
+  constexpr mt::Elements tippers{mt::Element::tzx, mt::Element::tzy};
+  const bool needs_tippers = std::ranges::any_of(
+      selection.data, [&](mt::Datum datum) { return tippers.contains(mt::rule_of(datum).needs); });
   std::vector<std::string> remarks;
   for (const auto& station : stations)
-    remarks.insert(remarks.end(), station.remarks.begin(), station.remarks.end());
+    std::ranges::move(needs_tippers ? station.all_remarks() : station.remarks, std::back_inserter(remarks));
   for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i)
     core::log::warning(core::log::Id("io::survey::observe#remark"), "{}", remarks[i]);
   if (remarks.size() > most)
@@ -58,7 +63,7 @@ void log_data(const mt::Observations& data) {
 mt::Observations observe(const std::vector<mt::StationData>& stations, const mt::ProfileOptions& line,
                          const mt::Selection& selection) {
   core::log::info("{} stations read", stations.size());
-  log_remarks(stations);
+  log_remarks(stations, selection);
   const mt::Profile profile = geodesy::profile(stations, line);
   log_profile(profile);
   mt::Observations observed = mt::select(stations, profile, selection);

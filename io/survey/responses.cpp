@@ -8,6 +8,7 @@
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/ranges.h>
@@ -178,10 +179,10 @@ std::vector<mt::Response> read_responses_csv(const std::string& path) {
       throw core::FormatError("io::read_responses_csv#unknown_mode",
                               "{}:{}: expected mode TE or TM, got \"{}\"", path, line, text::printable(f[1]));
     const double period = value(2);
-    if (!(period > 0.0))
+    if (!mt::is_in_frequency_range(period))
       throw core::FormatError("io::read_responses_csv#period_not_positive",
-                              "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
-                              text::printable(f[2]));
+                              "{}:{}: expected a period from {:g} to {:g} s, got \"{}\"", path, line,
+                              mt::least_frequency_hz, mt::largest_frequency_hz, text::printable(f[2]));
     responses.push_back({text::checked_name(f[0], component, fmt::format("{}:{}", path, line)),
                          f[1] == "TE" ? mt::Mode::te : mt::Mode::tm,
                          1.0 / period,

@@ -63,7 +63,7 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
   const bool is_modem = kind_of_file(path) != FileKind::emdata;
   const std::vector<mt::StationData> stations = is_modem ? modem::read_data(path) : read(path);
   for (const auto& station : stations) {
-    for (const auto& remark : station.remarks)
+    for (const auto& remark : station.all_remarks())
       core::log::warning(core::log::Id("io::survey::sites#remark"), "{}", remark);
   }
   if (!periods_s.empty())
@@ -122,7 +122,7 @@ ForwardSites read_forward_sites(const std::string& path, const std::vector<doubl
   SitesAndTimes sites =
       is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
   physics::mt::check_site_depths(sites.stations, surface, off_surface,
-                                 "add --drape, which moves the sites onto the surface");
+                                 "add --drape, which moves the sites of " + path + " onto the surface");
   physics::mt::warn_of_sites_at_kinks(
       sites.stations, surface, "give the model's surface in shorter segments there, or move the sites");
   for (const auto& station : sites.stations) result.z_m.push_back(surface.z_at(station.y_m));

@@ -205,6 +205,7 @@ auto row_of(const Rows& rows, const core::Options& table) {
 }
 
 constexpr double deepest_m = 1e8;  // and widest
+constexpr double thinnest_m = 1e-3;
 
 std::vector<double> depths(const OptionsTable& table) {
   const core::Options& options = table.options();
@@ -224,7 +225,7 @@ std::vector<double> depths(const OptionsTable& table) {
   if (!(first > 0.0))
     table.refuse("first_layer_m", fmt::format("expected a positive thickness, got {:g}", first),
                  "thickness_not_positive");
-  table.check("first_layer_m", first, 1e-3, deepest_m);
+  table.check("first_layer_m", first, thinnest_m, deepest_m);
   if (!(factor > 0.0 && factor <= 10.0))
     table.refuse("layer_factor", fmt::format("expected a number above 0, at most 10, got {:g}", factor),
                  "factor_out_of_range");
@@ -243,7 +244,14 @@ std::vector<double> depths(const OptionsTable& table) {
                  "layer_out_of_range");
   }
   std::vector<double> edges{0.0};
-  for (int i = 0; i <= last_cell; ++i, first *= factor) edges.push_back(edges.back() + first);
+  for (int i = 0; i <= last_cell; ++i, first *= factor) {
+    if (first < thinnest_m)
+      table.refuse("layer_factor",
+                   fmt::format("expected layers of at least {:g} m, got {:g} m in layer {}; raise it",
+                               thinnest_m, first, i),
+                   "layer_too_thin");
+    edges.push_back(edges.back() + first);
+  }
   if (!(edges.back() <= deepest_m))
     table.refuse("layer_factor",
                  fmt::format("expected layers that reach at most {:g} m down, got {:g} m; lower it, "

@@ -5,6 +5,9 @@
 #include "engine/core/log.hpp"
 #include "physics/mt/units.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 namespace lodestone::physics::mt {
@@ -52,14 +55,24 @@ void warn_of_tilts(const std::vector<Station>& stations, const mesh::SurfaceLine
                        names);
 }
 
-mesh::SurfaceLine surface_of(const std::vector<Station>& stations, const GroundOptions& options) {
+/// Returns "sites of FILE" where one file holds all of them, else "sites".
+std::string words_for_sites(const std::vector<StationData>& stations) {
+  const bool one_file = !stations.empty() && std::ranges::all_of(stations, [&](const StationData& station) {
+    return station.path == stations.front().path;
+  });
+  return one_file ? "sites of " + stations.front().path : "sites";
+}
+
+mesh::SurfaceLine surface_of(const std::vector<Station>& stations, const Observations& observed,
+                             const GroundOptions& options) {
   if (options.elevation == Elevation::stations) return surface_through(stations);
   const mesh::SurfaceLine surface =
       options.elevation == Elevation::file ? options.surface : mesh::SurfaceLine();
   check_site_depths(
       stations, surface, options.off_surface,
-      "set profile.drape = true, which moves the sites onto the surface (profile.elevation says "
-      "which surface)");
+      fmt::format("set profile.drape = true, which moves the {} onto the surface (profile.elevation says "
+                  "which surface)",
+                  words_for_sites(observed.stations)));
   return surface;
 }
 
@@ -73,7 +86,7 @@ Ground ground_under(const Observations& observed, const GroundOptions& options) 
     place_by_elevation(observed.stations, stations, mean_m);
   Ground ground;
   if (on_map && options.elevation != Elevation::file) ground.elevation_m = mean_m;
-  ground.surface = surface_of(stations, options);
+  ground.surface = surface_of(stations, observed, options);
   warn_of_tilts(stations, ground.surface);
   if (ground.surface.is_flat())
     core::log::info("flat surface at {:.0f} m above sea level", ground.elevation_m);

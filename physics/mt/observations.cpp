@@ -50,7 +50,8 @@ std::string_view what_to_look_at(MaskReason reason) {
              "list, and at "
              "EMPTY, NaN and zeros in them";
     case MaskReason::out_of_quadrant:
-      return "out_of_quadrant: look at rotation and time factor, or widen the range of phases";
+      return "out_of_quadrant: look at rotation and time factor, or widen data.phase_min_deg to "
+             "data.phase_max_deg";
     case MaskReason::listed:
       return "listed: the mask rules take them";
     case MaskReason::bad_error:

@@ -45,11 +45,6 @@ void merge_into(StationData& first, const StationData& other) {
   first.other_names.push_back(other.site.name);
 }
 
-/// Rows of one frequency may only be merged element by element in one frame.
-void rotate_rows(StationData& station, double azimuth_deg) {
-  for (StationRow& row : station.rows) row = rotated(row, azimuth_deg);
-}
-
 bool same_channels(const StationData& a, const StationData& b) {
   const auto frame = [](const StationRow& row) {
     const ChannelAzimuths& at = row.azimuths;
@@ -224,10 +219,8 @@ void limit_periods(std::vector<StationData>& stations, double min_period_s, doub
 
 void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double declination_deg) {
   for (StationData& station : stations) {
-    for (StationRow& row : station.rows) {
-      row = rotated(row, azimuth_deg - declination_deg);
-      row.azimuths = ChannelAzimuths::along(azimuth_deg);
-    }
+    rotate_rows(station, azimuth_deg - declination_deg);
+    for (StationRow& row : station.rows) row.azimuths = ChannelAzimuths::along(azimuth_deg);
     const std::size_t n_before = station.readings.size();
     std::erase_if(station.readings, [&](const Reading& reading) {
       return reading.azimuth_deg && depends_on_frame(reading.datum) &&

@@ -172,7 +172,7 @@ void StationData::sort() {
   std::stable_sort(readings.begin(), readings.end(), higher);
 }
 
-int StationData::drop_zero_tippers() {
+void StationData::drop_zero_tippers() {
   constexpr std::array tippers{Element::tzx, Element::tzy};
   constexpr Elements parts_of_tippers{Element::tzx, Element::tzy};
   const auto is_of_tipper = [&](const Reading& reading) {
@@ -182,16 +182,16 @@ int StationData::drop_zero_tippers() {
   for (const StationRow& row : rows) {
     for (const Element element : tippers) {
       if (row.is_missing(element)) continue;
-      if (row.values[element] != Complex(0.0, 0.0)) return 0;
+      if (row.values[element] != Complex(0.0, 0.0)) return;
       n_zero += 2;
     }
   }
   for (const Reading& reading : readings) {
     if (!is_of_tipper(reading) || std::isnan(reading.value)) continue;
-    if (reading.value != 0.0) return 0;
+    if (reading.value != 0.0) return;
     ++n_zero;
   }
-  if (n_zero == 0) return 0;
+  if (n_zero == 0) return;
   for (StationRow& row : rows) {
     for (const Element element : tippers) {
       row.values[element] = StationRow::missing_values()[element];
@@ -199,7 +199,13 @@ int StationData::drop_zero_tippers() {
     }
   }
   std::erase_if(readings, is_of_tipper);
-  return n_zero;
+  zero_tippers = remark_on_zero_tippers(path, site.name, n_zero);
+}
+
+std::vector<std::string> StationData::all_remarks() const {
+  std::vector<std::string> all = remarks;
+  if (!zero_tippers.empty()) all.push_back(zero_tippers);
+  return all;
 }
 
 std::string remark_on_zero_tippers(const std::string& where, const std::string& station, int n) {
@@ -229,6 +235,15 @@ StationRow rotated(const StationRow& row, double azimuth_deg) {
   for (int k = 0; k < 6; ++k)
     out.errors.numbers[static_cast<std::size_t>(k)] = std::sqrt(0.5 * (*out.covariance)(k, k).real());
   return out;
+}
+
+void rotate_rows(StationData& station, double azimuth_deg) {
+  try {
+    for (StationRow& row : station.rows) row = rotated(row, azimuth_deg);
+  } catch (const core::InvalidArgument& error) {
+    throw core::InvalidArgument(core::Worded{
+        fmt::format("{}: station {}: {}", station.path, station.site.name, error.what()), error.place()});
+  }
 }
 
 std::vector<StationRow> interpolated(const std::vector<StationRow>& rows,

@@ -57,6 +57,7 @@ struct StationData {
   std::vector<StationRow> rows{};                              ///< highest frequency first
   std::vector<Reading> readings{};
   std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
+  std::string zero_tippers{};          ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] bool has_name(const std::string& name) const;
   /// Returns the row at exactly this frequency, which is appended where there is none.
@@ -65,9 +66,11 @@ struct StationData {
   [[nodiscard]] bool add(const Reading& reading);
   /// Puts the highest frequency first.
   void sort();
-  /// Removes the tippers where all of them are exactly zero, which fills a block that was not measured.
-  /// Returns how many numbers it removed.
-  int drop_zero_tippers();
+  /// Removes the tippers where all of them are exactly zero, which fills a block that was not measured, and
+  /// notes it in `zero_tippers`.
+  void drop_zero_tippers();
+  /// Returns the remarks, with that on the tipper.
+  [[nodiscard]] std::vector<std::string> all_remarks() const;
 };
 
 /// Returns the remark on a station without measured tippers; `where`: file or file:line.
@@ -81,6 +84,9 @@ struct StationData {
 /// elements become correlated. An element that lacks a part of its sum is missing. errors: InvalidArgument
 /// when two channels of a field are parallel.
 [[nodiscard]] StationRow rotated(const StationRow& row, double azimuth_deg);
+
+/// Rotates all rows. errors: as above, with file and station.
+void rotate_rows(StationData& station, double azimuth_deg);
 
 /// Returns the rows at other frequencies: Z/√f and T linear in log f, never beyond the measured band and
 /// never across a gap of more than one missing frequency. Errors add linearly; correlations are left out. A

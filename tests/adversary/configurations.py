@@ -51,6 +51,6 @@ class Configurations:
         path = self.base.write(name, text)
         arguments = [command, path, "--dry-run"] if command == "invert" else [command, path, "-o", self.base / f"trained_{number}", "--preview"]
         ended = run(self.base.command(*arguments), cwd=self.base.folder)
-        tally.judge("configurations", f"{command} {folder}: {what}", ended, names or [name])
+        tally.judge("configurations", f"{command} {folder}: {what}", ended, names or [name, "modem_file"])
         os.remove(path)
         self.base.drop(f"trained_{number}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/cli/parts.hpp"
 #include "engine/core/error.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -29,7 +30,7 @@ physics::mt::d2::Accuracy accuracy_from(const std::string& word) {
 void check(const ForwardArguments& arguments) {
   std::set<double> seen;
   for (const double period : arguments.periods_s) {
-    if (!(period >= 1e-9 && period <= 1e9))
+    if (!physics::mt::is_in_frequency_range(period))
       throw core::ConfigError("command line#bad_period",
                               "--periods expects positive numbers of seconds between 1e-9 and 1e9, got {}",
                               period);

@@ -6,6 +6,8 @@
 #include "io/model/read.hpp"
 #include "io/survey/observe.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace lodestone::mt_invert::commands {
@@ -28,6 +30,13 @@ std::vector<mt::StationData> read_stations(const config::DataConfig& config) {
   if (!profile_file.empty()) return io::survey::read(profile_file, options);
   return config.edi_folder.empty() ? io::survey::read_files(config.edi_files, options)
                                    : io::survey::read_folder(config.edi_folder, options);
+}
+
+/// Returns the key that names the data.
+std::string key_of_data(const config::DataConfig& config) {
+  const std::string of_profile = config.profile_source().first;
+  if (!of_profile.empty()) return "data." + of_profile;
+  return config.edi_folder.empty() ? "data.edi_files" : "data.edi_folder";
 }
 
 ModelSource source_of(const config::ModelConfig& config) {
@@ -63,6 +72,9 @@ std::optional<inversion::prior::LearnedPriorOptions> prior_of(
 mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config) {
   try {
     return io::survey::observe(read_stations(data), config.line, data.selection);
+  } catch (const core::FileError& error) {
+    throw core::FileError(
+        core::Worded{fmt::format("{}; {} names it", error.what(), key_of_data(data)), error.place()});
   } catch (const core::InvalidArgument& error) {
     if (error.id() == "unknown_station") throw core::ConfigError(core::Worded{error.what(), error.place()});
     if (error.id() != "no_period") throw;

@@ -3,7 +3,7 @@
 
 #include "apps/mt_invert/config/table.hpp"
 #include "engine/core/words.hpp"
-#include "physics/mt/resistivity_range.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -57,18 +57,32 @@ struct Limits {
   return {.least = 1e-3, .most = most, .or_zero = true, .units = " m"};
 }
 /// Returns limits of a coordinate.
-[[nodiscard]] constexpr Limits places() { return {.least = -1e8, .most = 1e8, .units = " m"}; }
-/// Returns limits of a period.
-[[nodiscard]] constexpr Limits periods() { return {.least = 1e-9, .most = 1e9, .units = " s"}; }
-/// Returns limits of the end of a band of periods: 0 as well.
-[[nodiscard]] constexpr Limits periods_or_zero() {
-  return {.least = 1e-9, .most = 1e9, .or_zero = true, .units = " s"};
+[[nodiscard]] constexpr Limits places() {
+  return {
+      .least = -physics::mt::largest_coordinate_m, .most = physics::mt::largest_coordinate_m, .units = " m"};
 }
 /// Returns limits of a frequency.
-[[nodiscard]] constexpr Limits frequencies() { return {.least = 1e-9, .most = 1e9, .units = " Hz"}; }
+[[nodiscard]] constexpr Limits frequencies() {
+  return {
+      .least = physics::mt::least_frequency_hz, .most = physics::mt::largest_frequency_hz, .units = " Hz"};
+}
 /// Returns limits of the end of a band of frequencies: 0 as well.
 [[nodiscard]] constexpr Limits frequencies_or_zero() {
-  return {.least = 1e-9, .most = 1e9, .or_zero = true, .units = " Hz"};
+  Limits limits = frequencies();
+  limits.or_zero = true;
+  return limits;
+}
+/// Returns limits of a period.
+[[nodiscard]] constexpr Limits periods() {
+  return {.least = 1.0 / physics::mt::largest_frequency_hz,
+          .most = 1.0 / physics::mt::least_frequency_hz,
+          .units = " s"};
+}
+/// Returns limits of the end of a band of periods: 0 as well.
+[[nodiscard]] constexpr Limits periods_or_zero() {
+  Limits limits = periods();
+  limits.or_zero = true;
+  return limits;
 }
 /// Returns limits of an angle in degrees.
 [[nodiscard]] constexpr Limits angles() { return {.least = -360.0, .most = 360.0}; }

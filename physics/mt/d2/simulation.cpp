@@ -8,7 +8,7 @@
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "physics/mt/d2/simulation_impl.hpp"
-#include "physics/mt/resistivity_range.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
 

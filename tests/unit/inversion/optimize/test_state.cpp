@@ -104,11 +104,27 @@ TEST_CASE("state: what no run writes is refused with the name of the array") {
   CHECK_THAT(refusal([](auto& s) { s.model[3] = nan; }), tests::HasId("not_finite", {"state/model", "3"}));
   CHECK_THAT(refusal([](auto& s) { s.memory = Eigen::MatrixXd::Constant(7, 1, nan); }),
              tests::HasId("impossible", {"memory"}));
+  CHECK_THAT(refusal([](auto& s) { s.model[3] = -1e308; }), tests::HasId("impossible", {"model"}));
+  CHECK_THAT(refusal([](auto& s) { s.creep_lambda = 1e308; }), tests::HasId("impossible", {"lambda"}));
+  CHECK_THAT(refusal([](auto& s) { s.history[1].step = 1e308; }), tests::HasId("impossible", {"row 1"}));
   CHECK_THAT(refusal([](auto& s) { s.iteration = 2; }), tests::HasId("impossible", {"iteration 2"}));
   CHECK_THAT(refusal([](auto& s) { s.n_stagnated = -1; }), tests::HasId("impossible"));
   CHECK_THAT(refusal([](auto& s) { s.design_iteration = 40; }), tests::HasId("impossible", {"40"}));
   CHECK_THAT(refusal([](auto& s) { s.lambda = -1.0; }), tests::HasId("impossible", {"lambda"}));
   CHECK_THAT(refusal([](auto& s) { s.history[0].rms = nan; }), tests::HasId("impossible", {"row 0"}));
+  const auto in_history = [&](Eigen::Index column, double value) {
+    return refusal({}, [&](auto& arrays) {
+      Eigen::MatrixXd history = core::read_matrix(arrays, "state/history");
+      history(1, column) = value;
+      core::write_matrix(arrays, "state/history", history);
+    });
+  };
+  for (const Eigen::Index count : {0, 1, 7, 8}) {
+    CHECK_THAT(in_history(count, -std::numeric_limits<double>::infinity()),
+               tests::HasId("impossible", {"row 1"}));
+    CHECK_THAT(in_history(count, 0.5), tests::HasId("impossible", {"row 1"}));
+  }
+  CHECK_THAT(in_history(1, 5.0), tests::HasId("impossible", {"row 1"}));
   CHECK_THAT(
       refusal({},
               [](auto& arrays) { core::write_matrix(arrays, "state/model", Eigen::MatrixXd::Zero(7, 1)); }),

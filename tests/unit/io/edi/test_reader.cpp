@@ -148,10 +148,12 @@ TEST_CASE("EDI: a tipper that is zero everywhere is missing, with a remark", "[e
     CHECK(row.is_missing(physics::mt::Element::tzx));
     CHECK(row.is_missing(physics::mt::Element::tzy));
   }
-  CHECK(zero.remarks.size() == 1);
-  CHECK(warns(zero, {"test.edi:46:", "site 1", " 8 "}));
+  CHECK(zero.remarks.empty());
+  CHECK_THAT(zero.zero_tippers,
+             Catch::Contains("test.edi:46:") && Catch::Contains("site 1") && Catch::Contains(" 8 "));
+  CHECK(zero.all_remarks() == std::vector{zero.zero_tippers});
   const auto half = with_tipper("0.0", "0.5");  // a filler at one frequency only
-  CHECK(half.remarks.empty());
+  CHECK(half.all_remarks().empty());
   CHECK(half.rows[1].is_missing(physics::mt::Element::tzy));
   CHECK_FALSE(half.rows[0].is_missing(physics::mt::Element::tzy));
 }
@@ -235,6 +237,14 @@ TEST_CASE("EDI: a tipper of zeros is none", "[edi]") {
     text = replaced(text, values, "0.0 0.0");
   for (const auto& row : parse(text).rows)
     CHECK((row.is_missing(static_cast<Element>(4)) && row.is_missing(static_cast<Element>(5))));
+}
+
+TEST_CASE("EDI: without impedances the time factor is assumed, with a remark", "[edi]") {
+  std::string tipper_alone = good;
+  for (const char* z : {">ZXX", ">ZXY", ">ZYX", ">ZYY"}) tipper_alone = replaced(tipper_alone, z, ">OTHER_");
+  CHECK(warns(parse(tipper_alone), {"time factor", "exp(+i omega t)"}));
+  CHECK_FALSE(warns(parse(good), {"time factor"}));
+  CHECK_FALSE(warns(parse(replaced(tipper_alone, "MAXINFO=10", "exp(-i omega t)")), {"time factor"}));
 }
 
 TEST_CASE("EDI: rotation angles are the azimuths of the channels, each frequency has its own", "[edi]") {

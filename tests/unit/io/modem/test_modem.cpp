@@ -170,11 +170,11 @@ TEST_CASE("ModEM 2-D data: tippers of a station that are all zero are missing, w
   REQUIRE(stations.size() == 2);
   for (const auto& row : stations[0].rows) CHECK(row.is_missing(physics::mt::Element::tzy));
   CHECK_FALSE(stations[0].rows[0].is_missing(physics::mt::Element::zxy));
-  REQUIRE(stations[0].remarks.size() == 1);
-  CHECK_THAT(stations[0].remarks[0],
+  CHECK(stations[0].remarks.empty());
+  CHECK_THAT(stations[0].zero_tippers,
              Catch::Contains("d.dat: ") && Catch::Contains("station a") && Catch::Contains(" 4 "));
   CHECK(stations[1].rows[0].values[physics::mt::Element::tzy] == physics::mt::Complex(0.0, 0.0));
-  CHECK(stations[1].remarks.empty());
+  CHECK(stations[1].all_remarks().empty());
 }
 
 TEST_CASE("ModEM 2-D data: impedances are rows, resistivities and phases readings", "[modem]") {

@@ -226,6 +226,17 @@ TEST_CASE("KIM-ETO: a profile across the line warns of the stations that it proj
   CHECK_THAT(warned(59.5), Catch::Contains("kim438 (") && Catch::Contains(" km off)"));
 }
 
+TEST_CASE("KIM-ETO: a tipper of zeros is remarked where tippers are selected", "[edi][demo]") {
+  const auto stations = demo();
+  const auto warned = [&](std::vector<Datum> data) {
+    const physics::mt::Selection selection{.data = std::move(data)};
+    return text_with(warnings_of([&] { (void)survey::observe(stations, {.azimuth_deg = 329.5}, selection); }),
+                     "io::survey::observe#remark");
+  };
+  CHECK(warned(physics::mt::rho_and_phase).empty());
+  CHECK_THAT(warned({Datum::phase_xy, Datum::tzy_re}), Catch::Contains("kim438"));
+}
+
 TEST_CASE("survey files: a file of any kind gives its stations, others are refused by what they are",
           "[survey]") {
   CHECK(survey::read(source_path("data/modem_block2_2d/d0_JT.dat")).size() == 40);

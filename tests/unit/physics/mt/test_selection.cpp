@@ -111,6 +111,16 @@ TEST_CASE("select: bands of different channels are merged in one frame", "[physi
   CHECK(std::abs(merged[0].rows[0].values[Element::tzx] - Complex(0.03, 0.01)) < 1e-15);
 }
 
+TEST_CASE("select: parallel channels are refused by file and station", "[physics][mt][selection]") {
+  StationData bad = station("b");
+  bad.rows[1].azimuths.ey_deg = bad.rows[1].azimuths.ex_deg;
+  const Profile line = line_of(2);
+  const std::vector<StationData> both{station("a"), bad};
+  const Selection selection = selection_of(te_rho_and_phase);
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { (void)select(both, line, selection); }),
+             tests::HasId("parallel_channels", {"b.edi", "station b", "10 Hz"}));
+}
+
 TEST_CASE("select: limits periods with a tolerance for their digits", "[physics][mt][selection]") {
   std::vector<StationData> stations{station("a", {100.0, 10.0, 1.0, 0.1})};
   stations[0].readings = {{Datum::phase_xy, 1000.0, 0.5, 0.1, {}}, {Datum::phase_xy, 5.0, 0.5, 0.1, {}}};
