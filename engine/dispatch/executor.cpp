@@ -241,6 +241,7 @@ ExecutionObserver::~ExecutionObserver() { observer = outer_; }
 
 NodePtr contiguous(const NodePtr& node) {
   if (node->is_contiguous()) return node;
+  if (Node* kept = node->row_major.get()) return NodePtr(kept);
   static const OpInfo& copy = op_named("copy");
   NodePtr result(new Node);
   result->op = &copy;

@@ -46,7 +46,8 @@ class OwnGraph {
 /// Returns the number of `KeepGraph` objects that live on this thread.
 [[nodiscard]] std::uint8_t graph_level();
 
-/// Returns a row-major copy of an evaluated node's elements, or the node itself when it is row-major already.
+/// Returns a row-major copy of an evaluated node's elements (the one it keeps, if any), or the node itself
+/// when it is row-major already.
 [[nodiscard]] NodePtr contiguous(const NodePtr& node);
 
 }  // namespace lodestone::engine

@@ -64,8 +64,9 @@ class Node final : public Counted {
   BufferPtr buffer;          ///< set by the evaluation
   std::int64_t offset = 0;   ///< position of the first element in the buffer, in elements
   Strides strides;
-  OpaquePtr object;      ///< the value where it is not an array
-  Node* next = nullptr;  ///< next in the list of nodes that wait for deletion
+  OpaquePtr object;         ///< the value where it is not an array
+  SetOnce<Node> row_major;  ///< a copy without gaps, from when elements with gaps were first read
+  Node* next = nullptr;     ///< next in the list of nodes that wait for deletion
 
   [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
   [[nodiscard]] std::byte* data() const {

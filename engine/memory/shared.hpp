@@ -60,4 +60,27 @@ class Shared {
   T* object_ = nullptr;
 };
 
+/// A place for one owned object that threads may fill at once: the first object stays.
+template <class T>
+class SetOnce {
+ public:
+  SetOnce() = default;
+  ~SetOnce() {
+    if (T* object = get(); object != nullptr && object->release()) destroy(object);
+  }
+  SetOnce(const SetOnce&) = delete;
+  SetOnce& operator=(const SetOnce&) = delete;
+  [[nodiscard]] T* get() const noexcept { return object_.load(std::memory_order_acquire); }
+  /// Keeps the object if there is none yet, and returns the one that is kept.
+  T* keep(const Shared<T>& object) noexcept {
+    T* kept = nullptr;
+    if (!object_.compare_exchange_strong(kept, object.get(), std::memory_order_acq_rel)) return kept;
+    object->retain();
+    return object.get();
+  }
+
+ private:
+  std::atomic<T*> object_{nullptr};
+};
+
 }  // namespace lodestone::engine

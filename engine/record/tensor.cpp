@@ -7,9 +7,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace lodestone::engine {
+namespace {
+
+/// Returns the elements without gaps. A node with gaps keeps its copy without, so that spans of it stay valid
+/// and threads may ask at once.
+const std::byte* row_major_data(const NodePtr& node) {
+  if (node->is_contiguous()) return node->data();
+  const Node* kept = node->row_major.get();
+  return (kept != nullptr ? kept : node->row_major.keep(contiguous(node)))->data();
+}
+
+}  // namespace
 
 Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Aval& aval, std::source_location where) {
   if (std::any_of(aval.shape.begin(), aval.shape.end(), [](Dim extent) { return extent < 0; }))
@@ -34,7 +44,7 @@ Dim Tensor::dim(int axis) const {
 }
 
 const Tensor& Tensor::eval() const {
-  if (!node_->is_evaluated()) evaluate(std::span(&std::as_const(node_), 1));
+  if (!node_->is_evaluated()) evaluate(std::span(&node_, 1));
   return *this;
 }
 
@@ -58,8 +68,7 @@ std::span<const std::byte> Tensor::contiguous_bytes(DType dtype, const std::sour
                                 core::name_of(aval().dtype), core::name_of(dtype), at_line(where));
   }
   eval();
-  if (!node_->is_contiguous()) node_ = contiguous(node_);
-  return {node_->data(), aval().bytes()};
+  return {row_major_data(node_), aval().bytes()};
 }
 
 void eval(std::span<const Tensor> tensors) {

@@ -17,7 +17,7 @@ namespace lodestone::engine {
 /// Immutable; copies share.
 ///
 /// Gradients come from transforms of functions (`grad`), not from the tensor. A tensor that has not been
-/// evaluated belongs to the thread that recorded it.
+/// evaluated belongs to the thread that recorded it; an evaluated one may be read by threads at once.
 class Tensor {
  public:
   Tensor() = default;  ///< no tensor; only `is_valid` may be called
@@ -82,7 +82,7 @@ class Tensor {
   void check_item(DType dtype, const std::source_location& where) const;
   [[nodiscard]] std::span<const std::byte> contiguous_bytes(DType dtype,
                                                             const std::source_location& where) const;
-  mutable NodePtr node_;  ///< reading elements may replace it by its row-major copy
+  NodePtr node_;
 };
 
 using Tensors = std::vector<Tensor>;

@@ -78,6 +78,30 @@ TEST_CASE("tensor: a loop that never asks for a value stays small", "[engine]") 
   CHECK(x.item<double>() == 3.0 * most_pending);
 }
 
+TEST_CASE("tensor: elements that were read stay where they are while the tensor or a copy of it lives",
+          "[engine]") {
+  Tensor view = transpose(Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3}));
+  const Tensor copy = view;
+  const auto elements = view.data<double>();
+  CHECK(copy.data<double>().data() == elements.data());
+  CHECK(copy.node_pointer() == view.node_pointer());
+  view = Tensor();
+  CHECK(elements[1] == 4.0);
+}
+
+TEST_CASE("tensor: threads may read one tensor at once (the thread sanitizer watches)", "[engine]") {
+  const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3});
+  for (int trial = 0; trial < 20; ++trial) {
+    const Tensor view = transpose(x).eval();
+    std::array<const double*, 3> seen{};
+    std::vector<std::thread> readers;
+    for (const double*& each : seen) readers.emplace_back([&] { each = view.data<double>().data(); });
+    for (std::thread& reader : readers) reader.join();
+    CHECK(std::all_of(seen.begin(), seen.end(), [&](const double* each) { return each == seen[0]; }));
+    CHECK(seen[0][1] == 4.0);
+  }
+}
+
 TEST_CASE("tensor: a recorded tensor of another thread is refused, an evaluated one is not", "[engine]") {
   const Tensor pending = full({2}, 1.0, DType::f64) + 1.0;
   core::Error error(core::ExitCode::ok, "no thread ran");
