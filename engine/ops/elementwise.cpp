@@ -138,9 +138,12 @@ void register_complex(OpTable& table) {
                              std::size_t which) { return which == 0 ? real(cotangent) : imag(cotangent); }),
       {}, [](DType dtype) { return core::complex_of(dtype); }));
   Derivative of_abs;
-  of_abs.formula = "Re(conj(x) dx) / y";
+  of_abs.formula = "Re(conj(x) dx) / y, 0 at 0";
   const auto direction = [](R a) {
-    return core::is_complex(a.in[0].dtype()) ? a.in[0] / complex(a.out, zeros_like(a.out)) : sign(a.in[0]);
+    if (!core::is_complex(a.in[0].dtype())) return sign(a.in[0]);
+    // The divisor is never 0, so that the other choice at 0 has finite derivatives, too.
+    const Tensor at_zero = equal(a.out, 0.0), modulus = select(at_zero, 1.0, a.out);
+    return select(at_zero, 0.0, a.in[0] / complex(modulus, zeros_like(modulus)));
   };
   of_abs.jvp = [direction](R a, std::span<const Tensor> tangents) {
     return real(conj(direction(a)) * tangents[0]);
@@ -150,6 +153,20 @@ void register_complex(OpTable& table) {
   };
   table.add(elementwise("abs", "|x|", 1, floats | DTypes{DType::i8, DType::i32, DType::i64}, of_abs,
                         {0.3, 2.0}, real_part));
+}
+
+/// b a^(b-1), and 0 at a = 0 for b = 0.
+Tensor power_slope_in_base(R args) {
+  const Tensor &a = args.in[0], &b = args.in[1];
+  const Tensor both_zero = logical_and(equal(a, 0.0), equal(b, 0.0));
+  return b * power(select(both_zero, 1.0, a), b - 1.0);
+}
+
+/// y ln a, and 0 at a = 0 for b >= 0.
+Tensor power_slope_in_exponent(R args) {
+  const Tensor &a = args.in[0], &b = args.in[1];
+  const Tensor stays = logical_and(equal(a, 0.0), greater_equal(b, 0.0));
+  return args.out * log(select(stays, 1.0, a));
 }
 
 void register_binary(OpTable& table) {
@@ -168,11 +185,10 @@ void register_binary(OpTable& table) {
                         by_partials("(da - y db) / b", {[](R a) { return reciprocal(a.in[1]); },
                                                         [](R a) { return negative(a.out / a.in[1]); }}),
                         {0.5, 2.0}));
-  table.add(elementwise(
-      "power", "a^b", 2, real_floats,
-      by_partials("b a^(b-1) da + y ln a db", {[](R a) { return a.in[1] * power(a.in[0], a.in[1] - 1.0); },
-                                               [](R a) { return a.out * log(a.in[0]); }}),
-      {0.3, 2.0}));
+  table.add(elementwise("power", "a^b", 2, real_floats,
+                        by_partials("b a^(b-1) da + y ln a db; at a = 0 no da for b = 0, no db for b >= 0",
+                                    {power_slope_in_base, power_slope_in_exponent}),
+                        {0.3, 2.0}));
   table.add(elementwise("atan2", "angle of b + i a", 2, real_floats,
                         by_partials("(b da - a db) / (a^2 + b^2)",
                                     {[](R a) { return a.in[1] / (square(a.in[0]) + square(a.in[1])); },

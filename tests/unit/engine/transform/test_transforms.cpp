@@ -11,6 +11,7 @@
 #include "tests/unit/engine/row.hpp"
 
 #include <cmath>
+#include <limits>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -57,6 +58,34 @@ TEST_CASE("grad: of a complex argument is the direction of steepest ascent", "[e
   const Tensor z = full({1}, {3.0, -4.0}, DType::c128);
   const auto squared = [](const Tensor& x) { return sum(real(x * conj(x))); };
   CHECK(grad(squared)(z).to_vector<std::complex<double>>()[0] == std::complex<double>(6.0, -8.0));
+}
+
+TEST_CASE("grad: of |z| at 0 is 0, and so is every derivative of it", "[engine]") {
+  const Tensor z = Tensor::from(std::vector<std::complex<double>>{0.0, {3.0, -4.0}}, {2});
+  const auto moduli = [](const Tensor& x) { return sum(abs(x)); };
+  const std::vector<std::complex<double>> slopes{0.0, {0.6, -0.8}};
+  CHECK(grad(moduli)(z).to_vector<std::complex<double>>() == slopes);
+  const Tensor along = ones({2}, DType::c128);
+  const auto forward = linearize([](const Tensors& x) -> Tensors { return {abs(x[0])}; }, {z}).jvp({along});
+  CHECK(forward[0].to_vector<double>() == std::vector<double>{0.0, 0.6});
+  const auto second = hessian_product(moduli, z, along).to_vector<std::complex<double>>();
+  CHECK(second[0] == 0.0);
+  CHECK(std::abs(second[1] - std::complex<double>(0.128, 0.096)) < 1e-15);
+}
+
+TEST_CASE("grad: of a power of 0 is its limit where that is finite", "[engine]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Tensor a = row({0, 0, 0, 0, 0, 2}), b = row({0, 1, 2, 0.5, -1, 0});
+  const auto powers = [](const Tensors& x) -> Tensors { return {sum(power(x[0], x[1]))}; };
+  const Tensors slopes = value_and_grad(powers, {a, b}).gradients;
+  CHECK(slopes[0].to_vector<double>() == std::vector<double>{0, 1, 0, infinity, -infinity, 0});
+  CHECK(slopes[1].to_vector<double>() == std::vector<double>{0, 0, 0, 0, -infinity, std::log(2.0)});
+  const auto cubic = [](const Tensor& x) { return sum(power(x, row({0, 1, 2, 3}))); };
+  CHECK(hessian_product(cubic, zeros({4}, DType::f64), ones({4}, DType::f64)).to_vector<double>() ==
+        std::vector<double>{0, 0, 2, 0});
+  const auto of_exponent = [](const Tensor& x) { return sum(power(zeros({2}, DType::f64), x)); };
+  CHECK(hessian_product(of_exponent, row({1, 2}), row({1, 1})).to_vector<double>() ==
+        std::vector<double>{0, 0});
 }
 
 TEST_CASE("grad: refuses integers and functions without one real value", "[engine]") {
