@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and public functions of the elementwise ops. x, a, b inputs; y output.
 #include "engine/core/error.hpp"
-#include "engine/core/half.hpp"
 #include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
@@ -9,8 +8,6 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace lodestone::engine {
@@ -310,23 +307,6 @@ void register_cast(OpTable& table) {
 
 // Operands.
 
-/// Returns true if a dtype contains this number, but for rounding.
-bool holds(DType dtype, std::complex<double> number) {
-  if (core::is_complex(dtype)) return true;
-  if (number.imag() != 0.0) return false;
-  if (core::is_real_float(dtype)) return true;
-  bool fits = false;
-  core::visit_dtype(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_integral_v<T>) {
-      const double x = number.real();
-      fits = x == std::floor(x) && x >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
-             x <= static_cast<double>(std::numeric_limits<T>::max());
-    }
-  });
-  return fits;
-}
-
 /// A number takes dtype and device of the other operand.
 Tensor as_tensor(std::string_view op, const Operand& operand, const Operand& other) {
   if (operand.tensor.is_valid()) return operand.tensor;
@@ -335,11 +315,10 @@ Tensor as_tensor(std::string_view op, const Operand& operand, const Operand& oth
                                 "expected at least one tensor, got two numbers or empty tensors {}",
                                 at_line(operand.where));
   const DType dtype = other.tensor.dtype();
-  if (!holds(dtype, operand.number))
+  if (!operand.number.fits(dtype))
     throw core::InvalidArgument(std::string(op) + "#number_not_held",
-                                "expected a number that {} holds, got {}{:+}i; cast the tensor first {}",
-                                core::name_of(dtype), operand.number.real(), operand.number.imag(),
-                                at_line(operand.where));
+                                "expected a number that {} holds, got {}; cast the tensor first {}",
+                                core::name_of(dtype), operand.number.text(), at_line(operand.where));
   return scalar(operand.number, dtype, other.tensor.device());
 }
 
@@ -395,23 +374,12 @@ Tensor select(const Located& condition, const Operand& where_true, const Operand
   return record(op, {spread(condition.tensor), spread(a), spread(b)}, {}, condition.where);
 }
 
-Tensor scalar(std::complex<double> value, DType dtype, Device device) {
-  std::array<std::byte, 16> bytes{};
-  core::visit_stored_dtype(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    auto* element = reinterpret_cast<T*>(bytes.data());
-    if constexpr (std::is_arithmetic_v<T> || core::is_half_v<T>) {
-      *element = static_cast<T>(value.real());
-    } else {
-      *element = T(static_cast<typename T::value_type>(value.real()),
-                   static_cast<typename T::value_type>(value.imag()));
-    }
-  });
-  return Tensor::from_bytes(std::span(bytes).first(core::size_of(dtype)), {{}, dtype, device});
+Tensor scalar(const Number& value, DType dtype, Device device) {
+  const auto element = value.element(dtype);
+  return Tensor::from_bytes(std::span(element).first(core::size_of(dtype)), {{}, dtype, device});
 }
 
-Tensor full(const Shape& shape, std::complex<double> value, DType dtype, Device device,
-            std::source_location where) {
+Tensor full(const Shape& shape, const Number& value, DType dtype, Device device, std::source_location where) {
   return broadcast_to({scalar(value, dtype, device), where}, shape);
 }
 Tensor zeros(const Shape& shape, DType dtype, Device device, std::source_location where) {

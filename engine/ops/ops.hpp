@@ -11,7 +11,7 @@
 namespace lodestone::engine {
 
 // Constants.
-[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32,
+[[nodiscard]] Tensor full(const Shape& shape, const Number& value, DType dtype = DType::f32,
                           Device device = default_device(),
                           std::source_location where = std::source_location::current());
 [[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = default_device(),
@@ -20,8 +20,7 @@ namespace lodestone::engine {
                           std::source_location where = std::source_location::current());
 [[nodiscard]] Tensor zeros_like(const Tensor& like);
 [[nodiscard]] Tensor ones_like(const Tensor& like);
-[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32,
-                            Device device = default_device());
+[[nodiscard]] Tensor scalar(const Number& value, DType dtype = DType::f32, Device device = default_device());
 
 // Elementwise, one operand.
 [[nodiscard]] Tensor negative(const Located& x);

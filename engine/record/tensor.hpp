@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/graph/node.hpp"
+#include "engine/graph/number.hpp"
 
 #include <complex>
 #include <functional>
@@ -107,15 +108,12 @@ struct Operand {
           std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
       : tensor(std::move(argument)), where(line) {}
   template <class T>
-  requires std::is_arithmetic_v<T> Operand(
+  requires std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<double>> Operand(
       T value,
       std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
-      : number(static_cast<double>(value)), where(line) {}
-  Operand(std::complex<double> value,
-          std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
       : number(value), where(line) {}
   Tensor tensor;  ///< not valid: the number counts
-  std::complex<double> number;
+  Number number;
   std::source_location where;
 };
 
