@@ -55,14 +55,15 @@ class Node final : public Counted {
   AttrsPtr attrs;
   Aval aval;
   std::source_location where;
-  std::uint32_t thread = 0;  ///< that recorded it
-  bool is_abstract = false;  ///< depends on a placeholder, so it never gets a value
-  bool is_followed = false;  ///< depends on an argument of a transform that is or was under way
-  bool is_zero = false;      ///< known to be zeros, which derivatives need not add
-  std::uint8_t level = 0;    ///< depth of graphs that run inside nodes, when it was recorded
-  std::uint64_t visit = 0;   ///< last traversal that came by, see `next_visit`
-  BufferPtr buffer;          ///< set by the evaluation
-  std::int64_t offset = 0;   ///< position of the first element in the buffer, in elements
+  std::uint32_t thread = 0;    ///< that recorded it
+  bool is_abstract = false;    ///< depends on a placeholder, so it never gets a value
+  bool is_followed = false;    ///< depends on an argument of a transform that is or was under way
+  bool is_zero = false;        ///< known to be zeros, which derivatives need not add
+  std::uint8_t level = 0;      ///< depth of graphs that run inside nodes, when it was recorded
+  std::uint64_t sequence = 0;  ///< counts what its thread records, from 1 on; 0: a value from outside
+  std::uint64_t visit = 0;     ///< last traversal that came by, see `next_visit`
+  BufferPtr buffer;            ///< set by the evaluation
+  std::int64_t offset = 0;     ///< position of the first element in the buffer, in elements
   Strides strides;
   OpaquePtr object;         ///< the value where it is not an array
   SetOnce<Node> row_major;  ///< a copy without gaps, from when elements with gaps were first read

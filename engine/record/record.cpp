@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/graph/evaluate.hpp"
+#include "engine/record/effects.hpp"
 #include "engine/record/tuple.hpp"
 
 namespace lodestone::engine {
@@ -33,7 +34,9 @@ void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::s
 
 NodePtr make_node(const OpInfo* op, std::span<const Tensor> inputs, AttrsPtr attrs, Aval aval,
                   std::source_location where) {
+  thread_local std::uint64_t n_recorded = 0;
   NodePtr node(new Node);
+  node->sequence = ++n_recorded;
   node->op = op;
   node->inputs = InputList(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -83,12 +86,13 @@ Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, 
     elements = OpaquePtr(new TupleValue(aval.device, op.results({op, inputs, attrs.get(), where})));
   Tensor result(make_node(&op, inputs, std::move(attrs), aval, where));
   result.node().object = std::move(elements);
-  const bool runs_now = op.runs_when_recorded != nullptr && !result.node().is_abstract &&
-                        op.runs_when_recorded(result.node().attrs.get());
-  if (runs_now)
-    result.eval();
-  else
+  const bool is_effect = op.runs_when_recorded != nullptr && op.runs_when_recorded(result.node().attrs.get());
+  if (!is_effect)
     note_recorded(result.node_pointer());
+  else if (result.node().is_abstract)
+    Effects::note(result);
+  else
+    result.eval();
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/graph/evaluate.hpp"
+#include "engine/record/effects.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +11,25 @@
 namespace lodestone::engine {
 
 namespace {
+
 thread_local bool differentiating = false;
+
+/// Adds the recorded ops that these tensors need to the list and marks them with this visit; those with the
+/// mark of either visit are left out.
+void add_ancestors(std::vector<Node*>& nodes, const Tensors& of, std::uint64_t visit, std::uint64_t other) {
+  const auto enter = [&](Node& node) {
+    // Leaves are not marked: other threads may hold them, too.
+    if (node.inputs.size() == 0 || node.visit == visit || node.visit == other) return;
+    node.visit = visit;
+    nodes.push_back(&node);
+  };
+  std::size_t next = nodes.size();
+  for (const Tensor& each : of) enter(each.node());
+  for (; next < nodes.size(); ++next) {
+    for (const NodePtr& input : nodes[next]->inputs) enter(*input);
+  }
+}
+
 }  // namespace
 
 bool is_differentiating() { return differentiating; }
@@ -25,16 +44,22 @@ Trace Trace::of(const Function& f, const Tensors& inputs, std::source_location w
     marked.back().node().is_followed = true;
   }
   const Differentiating scope(true);
-  return Trace(f, std::move(marked), where);
+  return Trace(f, std::move(marked), nullptr, where);
 }
 
 Trace Trace::without_values(const Function& f, std::span<const Aval> inputs, std::source_location where) {
   Tensors placeholders;
   for (const Aval& aval : inputs) placeholders.push_back(placeholder(aval, where));
-  return Trace(f, std::move(placeholders), where);
+  const Effects effects;
+  Trace result(f, std::move(placeholders), &effects, where);
+  for (const Tensor& each : effects.noted()) {
+    if (result.slot_of(each) < 0) effects.pass_on(each);
+  }
+  return result;
 }
 
-Trace::Trace(const Function& f, Tensors inputs, std::source_location where) : inputs_(std::move(inputs)) {
+Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where)
+    : inputs_(std::move(inputs)) {
   const KeepGraph keep;  // f may look at values on the way
   outputs_ = f(inputs_);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -43,7 +68,7 @@ Trace::Trace(const Function& f, Tensors inputs, std::source_location where) : in
                                   "expected tensors from the function, got an empty one as output {} {}", i,
                                   at_line(where));
   }
-  collect();
+  collect(effects != nullptr ? effects->noted() : Tensors());
 }
 
 int Trace::slot_of(const Tensor& tensor) const {
@@ -51,49 +76,49 @@ int Trace::slot_of(const Tensor& tensor) const {
   return found == slots_.end() ? -1 : found->second;
 }
 
-void Trace::collect() {
-  for (std::size_t i = 0; i < inputs_.size(); ++i) slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
-  std::vector<std::pair<Node*, std::size_t>> path;
-  const std::uint64_t visit = next_visit();
-  for (const Tensor& input : inputs_) input.node().visit = visit;
-  const auto enter = [&](const Tensor& tensor) {
-    // Leaves are not marked: other threads may hold them, too.
-    if (tensor.node().inputs.size() == 0 || tensor.node().visit == visit) return;
-    tensor.node().visit = visit;
-    path.emplace_back(&tensor.node(), 0);
-  };
-  for (const Tensor& output : outputs_) {
-    enter(output);
-    while (!path.empty()) {
-      Node* node = path.back().first;
-      if (path.back().second < node->inputs.size()) {
-        enter(Tensor(node->inputs[path.back().second++]));
-        continue;
-      }
-      path.pop_back();
-      Tensors in;
-      bool depends = false;
-      for (const NodePtr& input : node->inputs) {
-        in.emplace_back(input);
-        depends = depends || slots_.contains(input.get());
-      }
-      if (!depends) continue;
-      slots_.emplace(node, static_cast<int>(inputs_.size() + steps_.size()));
-      steps_.push_back({node->op, std::move(in), Tensor(NodePtr(node)), node->attrs, node->where});
-    }
-  }
+const Tensor& Trace::replaced(const Tensor& tensor, const Tensors& of_slot) const {
+  const int slot = slot_of(tensor);
+  return slot < 0 ? tensor : of_slot[static_cast<std::size_t>(slot)];
 }
 
-bool Trace::runs_when_recorded() const {
-  return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    return step.op->runs_when_recorded != nullptr && step.op->runs_when_recorded(step.attrs.get());
-  });
+Tensors Trace::replaced(const Tensors& tensors, const Tensors& of_slot) const {
+  Tensors result;
+  result.reserve(tensors.size());
+  for (const Tensor& each : tensors) result.push_back(replaced(each, of_slot));
+  return result;
+}
+
+void Trace::add(Step step) {
+  runs_when_recorded_ = runs_when_recorded_ || (step.op->runs_when_recorded != nullptr &&
+                                                step.op->runs_when_recorded(step.attrs.get()));
+  slots_.emplace(&step.out.node(), static_cast<int>(inputs_.size() + steps_.size()));
+  steps_.push_back(std::move(step));
+}
+
+void Trace::collect(const Tensors& effects) {
+  const std::uint64_t needed = next_visit(), beside = next_visit();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
+    inputs_[i].node().visit = needed;
+  }
+  std::vector<Node*> nodes;
+  add_ancestors(nodes, outputs_, needed, needed);
+  add_ancestors(nodes, effects, beside, needed);
+  std::sort(nodes.begin(), nodes.end(),
+            [](const Node* a, const Node* b) { return a->sequence < b->sequence; });
+  for (Node* node : nodes) {
+    const bool depends = std::any_of(node->inputs.begin(), node->inputs.end(),
+                                     [&](const NodePtr& input) { return slots_.contains(input.get()); });
+    if (!depends) continue;
+    add({node->op, Tensors(node->inputs.begin(), node->inputs.end()), Tensor(NodePtr(node)), node->attrs,
+         node->where, node->visit == needed});
+  }
 }
 
 std::vector<std::pair<Tensor, AttrsPtr>> Trace::outputs_of(const OpInfo& op) const {
   std::vector<std::pair<Tensor, AttrsPtr>> result;
   for (const Step& step : steps_) {
-    if (step.op == &op) result.emplace_back(step.out, step.attrs);
+    if (step.op == &op && step.is_needed) result.emplace_back(step.out, step.attrs);
   }
   return result;
 }
@@ -117,6 +142,12 @@ Tensors Trace::lift_captured() {
   return captured;
 }
 
+Tensors Trace::values(const Tensors& inputs) const {
+  Tensors of_slot = inputs;
+  for (const Step& step : steps_) of_slot.push_back(step.args().again(replaced(step.in, of_slot)));
+  return replaced(outputs_, of_slot);
+}
+
 Trace Trace::again(const Tensors& inputs, const std::vector<bool>& active, const Tensors& saved) const {
   Trace result;
   result.inputs_ = inputs;
@@ -126,26 +157,19 @@ Trace Trace::again(const Tensors& inputs, const std::vector<bool>& active, const
   std::unordered_map<const Node*, Tensor> instead;
   for (std::size_t i = 0; i < saved.size(); ++i)
     instead.emplace(&outputs_[outputs_.size() - saved.size() + i].node(), saved[i]);
+  const Effects left_out;  // these ops have run in the forward pass
   Tensors of_slot = inputs;
-  const auto mapped = [&](const Tensor& tensor) {
-    const int slot = slot_of(tensor);
-    return slot < 0 ? tensor : of_slot[static_cast<std::size_t>(slot)];
-  };
   for (const Step& step : steps_) {
-    Step copy{step.op, {}, {}, step.attrs, step.where};
-    bool is_active = false;
-    for (const Tensor& in : step.in) {
-      copy.in.push_back(mapped(in));
-      is_active = is_active || result.slot_of(copy.in.back()) >= 0;
-    }
+    Tensor& out = of_slot.emplace_back();
+    if (!step.is_needed) continue;
+    Tensors in = replaced(step.in, of_slot);
     const auto found = instead.find(&step.out.node());
-    copy.out = found == instead.end() ? step.args().again(copy.in) : found->second;
-    of_slot.push_back(copy.out);
-    if (!is_active) continue;
-    result.slots_.emplace(&copy.out.node(), static_cast<int>(inputs.size() + result.steps_.size()));
-    result.steps_.push_back(std::move(copy));
+    out = found == instead.end() ? step.args().again(in) : found->second;
+    const bool is_active =
+        std::any_of(in.begin(), in.end(), [&](const Tensor& each) { return result.slot_of(each) >= 0; });
+    if (is_active) result.add({step.op, std::move(in), out, step.attrs, step.where, true});
   }
-  std::transform(outputs_.begin(), outputs_.end(), std::back_inserter(result.outputs_), mapped);
+  result.outputs_ = replaced(outputs_, of_slot);
   return result;
 }
 
@@ -160,7 +184,7 @@ Tensors Trace::push_forward(const Tensors& tangents) const {
       if (const int slot = slot_of(step.in[i]); slot >= 0) in[i] = of_slot[static_cast<std::size_t>(slot)];
       any = any || in[i].is_valid();
     }
-    if (any && step.op->derivative.exists())
+    if (any && step.is_needed && step.op->derivative.exists())
       of_slot[inputs_.size() + s] = step.op->derivative.jvp(step.args(), in);
   }
   Tensors result;

@@ -9,11 +9,15 @@
 
 namespace lodestone::engine {
 
+class Effects;
+
 /// A function of tensors; must record the same ops whenever it is called with the same shapes.
 using Function = std::function<Tensors(const Tensors&)>;
 
 /// The ops between a function's inputs and its outputs that depend on the inputs, in the order recorded.
-/// Holds what it needs, so that evaluating any of the tensors does not take it apart.
+/// Recorded without values it also has those ops that depend on the inputs and must not be left out
+/// (`OpInfo::runs_when_recorded`), though no output needs them. Holds what it needs, so that evaluating any
+/// of the tensors does not take it apart.
 class Trace {
  public:
   /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a
@@ -27,15 +31,18 @@ class Trace {
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
 
   /// Returns true if an op has to run when it is recorded.
-  [[nodiscard]] bool runs_when_recorded() const;
-  /// Returns the outputs of the steps of this op.
+  [[nodiscard]] bool runs_when_recorded() const { return runs_when_recorded_; }
+  /// Returns the outputs of the steps of this op that outputs need.
   [[nodiscard]] std::vector<std::pair<Tensor, AttrsPtr>> outputs_of(const OpInfo& op) const;
   /// Gives more of its steps' outputs, behind the others.
   void also_give(const Tensors& more) { outputs_.insert(outputs_.end(), more.begin(), more.end()); }
   /// Makes captured tensors that a transform may follow further inputs, behind the others, and returns them.
   /// Other captured tensors stay constants.
   Tensors lift_captured();
-  /// Records the ops anew on other inputs; derivatives of the result are with respect to the active ones.
+  /// Records all ops anew on other inputs and returns the outputs.
+  [[nodiscard]] Tensors values(const Tensors& inputs) const;
+  /// Records the ops that the outputs need anew on other inputs, to compute again what derivatives need:
+  /// none of them runs for its own sake. Derivatives of the result are with respect to the active inputs.
   /// `saved`: values of the last outputs, which are then taken from there.
   [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active,
                             const Tensors& saved = {}) const;
@@ -58,16 +65,23 @@ class Trace {
     Tensor out;
     AttrsPtr attrs;
     std::source_location where;
+    bool is_needed;  ///< by an output
     [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
   };
   Trace() = default;
-  Trace(const Function& f, Tensors inputs, std::source_location where);
-  void collect();
+  Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where);
+  /// Makes steps of what the outputs and the effects need.
+  void collect(const Tensors& effects);
+  void add(Step step);
   /// Returns 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
   [[nodiscard]] int slot_of(const Tensor& tensor) const;
+  /// Returns the tensor in the slot of another one, or that one where it has no slot.
+  [[nodiscard]] const Tensor& replaced(const Tensor& tensor, const Tensors& of_slot) const;
+  [[nodiscard]] Tensors replaced(const Tensors& tensors, const Tensors& of_slot) const;
 
   Tensors inputs_, outputs_;
   std::vector<Step> steps_;
+  bool runs_when_recorded_ = false;
   std::unordered_map<const Node*, int> slots_;
 };
 

@@ -181,8 +181,9 @@ Tensors carries_of(R args) {
   if (attrs.n_carry == 0) return {};
   const Function step = [&](const Tensors& in) {
     Pieces of(in);
-    const Tensors before = of.next(attrs.n_carry), all = attrs.body(in);
-    Pieces given(all);
+    const Tensors before = of.next(attrs.n_carry);
+    const Trace again = attrs.body.trace().again(in, Marks(in.size(), false));
+    Pieces given(again.outputs());
     return joined({given.next(attrs.n_carry), before});
   };
   const Tensors result = record_scan(step, parts_of(args), attrs.direction, args.where);

@@ -32,9 +32,7 @@ Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs,
 std::vector<Aval> Subgraph::inputs() const { return avals_of(trace_->inputs()); }
 std::vector<Aval> Subgraph::outputs() const { return avals_of(trace_->outputs()); }
 
-Tensors Subgraph::operator()(const Tensors& inputs) const {
-  return trace_->again(inputs, std::vector<bool>(inputs.size(), false)).outputs();
-}
+Tensors Subgraph::operator()(const Tensors& inputs) const { return trace_->values(inputs); }
 
 std::string attr_text(const Subgraph& subgraph) {
   return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs());
