@@ -2,6 +2,7 @@
 #include "engine/core/provenance.hpp"
 
 #include "engine/core/build_info.hpp"
+#include "engine/core/machine.hpp"
 #include "engine/core/parallel.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 #include <fstream>
 #include <sys/utsname.h>
 #include <thread>
-#include <unistd.h>
 
 namespace lodestone::core {
 
@@ -29,13 +29,9 @@ std::string processor_name() {
 }
 
 std::string memory_size() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = ::sysconf(_SC_PAGE_SIZE);
   constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
-  return pages > 0 && page_bytes > 0
-             ? fmt::format("{:.1f} GiB",
-                           static_cast<double>(pages) * static_cast<double>(page_bytes) / bytes_per_gib)
-             : "unknown";
+  const std::size_t bytes = machine_memory_bytes();
+  return bytes > 0 ? fmt::format("{:.1f} GiB", static_cast<double>(bytes) / bytes_per_gib) : "unknown";
 }
 
 std::string system_name() {

@@ -19,7 +19,8 @@ struct ArenaStats {
 };
 
 /// The memory of one device: blocks in size classes (four per power of two), kept after use and handed out
-/// again. Thread safe.
+/// again. Where a budget or a limit has no room for all cached blocks, the largest go back to the system
+/// first. Thread safe.
 class Arena {
  public:
   static constexpr std::size_t alignment = 64;
@@ -27,7 +28,7 @@ class Arena {
   /// The arena of a device. errors: DeviceError for a device this build does not have.
   static Arena& of(Device device);
 
-  explicit Arena(Device device) : device_(device) {}
+  explicit Arena(Device device);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -39,8 +40,12 @@ class Arena {
   /// past the budget.
   void hold(std::size_t bytes);
   void release(std::size_t bytes) noexcept;
-  /// Requests that would exceed this many bytes in use fail; 0: no limit.
+  /// Blocks in use and cached ones together stay within this many bytes: a request that they leave no room
+  /// for gets that of cached blocks, and fails if that is not enough; 0: no limit.
   void set_budget(std::size_t bytes);
+  /// At most this many bytes stay cached; a quarter of the machine's memory until set.
+  void set_cache_limit(std::size_t bytes);
+  [[nodiscard]] std::size_t cache_limit() const;
   /// Gives cached blocks back to the system.
   void trim() noexcept;
   void reset_peak();
@@ -48,14 +53,17 @@ class Arena {
   [[nodiscard]] Device device() const { return device_; }
 
  private:
-  void trim_locked() noexcept;
-  void check_budget(std::size_t wanted, std::size_t bytes) const;
+  void make_room(std::size_t wanted, std::size_t bytes);
+  [[nodiscard]] std::byte* from_system(std::size_t wanted, std::size_t bytes);
+  [[nodiscard]] std::size_t most_cached() const noexcept;
+  void shrink_cache(std::size_t most) noexcept;
   static constexpr int n_classes = 4 * 48;
   Device device_;
   mutable std::mutex mutex_;
   std::array<std::vector<std::byte*>, n_classes> free_;
   ArenaStats stats_;
   std::size_t budget_ = 0;
+  std::size_t cache_limit_;
 };
 
 }  // namespace lodestone::engine
