@@ -13,7 +13,6 @@ namespace {
 thread_local int n_pending = 0;  // recorded on this thread since the last evaluation
 thread_local int keep_depth = 0;
 thread_local const ExecutionObserver* observer = nullptr;
-thread_local std::uint64_t n_run = 0;    // nodes, ever
 thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
 thread_local std::uint8_t level = 0;
 thread_local bool outside_keeps = false;         // a graph around the one that runs now is kept
@@ -35,16 +34,18 @@ void check_can_run(const Node& node) {
   }
 }
 
-/// The pending nodes that `outputs` need, inputs before users, each once. Its memory comes from the order
-/// before: small graphs would spend a tenth of their time on it.
+/// The pending nodes that `outputs` need, inputs before users, each once. It owns them where one runs a graph
+/// of its own, which may run, and free, others that were to come. Its memory comes from the order before:
+/// small graphs would spend a tenth of their time on it.
 class Order {
  public:
   explicit Order(std::span<const NodePtr> outputs) : nodes_(std::exchange(spare(), {})) { collect(outputs); }
   ~Order() { spare().swap(nodes_); }
   Order(const Order&) = delete;
   Order& operator=(const Order&) = delete;
-  [[nodiscard]] auto begin() const { return nodes_.begin(); }
-  [[nodiscard]] auto end() const { return nodes_.end(); }
+  /// Returns the next one that has not run, null at the end; what came before is not owned any more, so that
+  /// an input without other users gives its buffer away.
+  [[nodiscard]] Node* next();
 
  private:
   void collect(std::span<const NodePtr> outputs);
@@ -53,12 +54,23 @@ class Order {
     return list;
   }
   std::vector<Node*> nodes_;
+  std::vector<NodePtr> owned_;
+  std::size_t next_ = 0;
 };
+
+Node* Order::next() {
+  for (; next_ < nodes_.size(); ++next_) {
+    if (!owned_.empty() && next_ > 0) owned_[next_ - 1] = NodePtr();
+    if (!nodes_[next_]->is_evaluated()) return nodes_[next_++];
+  }
+  return nullptr;
+}
 
 void Order::collect(std::span<const NodePtr> outputs) {
   thread_local std::vector<std::pair<Node*, std::size_t>> path;  // node and the next input to look at
   path.clear();
   nodes_.clear();
+  bool runs_graphs = false;
   const std::uint64_t visit = next_visit();
   for (const NodePtr& output : outputs) {
     if (!output->is_evaluated() && output->visit != visit) {
@@ -70,6 +82,7 @@ void Order::collect(std::span<const NodePtr> outputs) {
       if (path.back().second == 0) check_can_run(*node);
       if (path.back().second == node->inputs.size()) {
         nodes_.push_back(node);
+        runs_graphs = runs_graphs || node->op->run;
         path.pop_back();
         continue;
       }
@@ -79,6 +92,7 @@ void Order::collect(std::span<const NodePtr> outputs) {
       path.emplace_back(input, 0);
     }
   }
+  if (runs_graphs) owned_ = std::vector<NodePtr>(nodes_.begin(), nodes_.end());
 }
 
 View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
@@ -187,17 +201,8 @@ void run(Node& node) {
 }  // namespace
 
 void evaluate(std::span<const NodePtr> outputs) {
-  for (bool done = false; !done;) {
-    done = true;
-    for (Node* node : Order(outputs)) {
-      const std::uint64_t before = n_run;
-      run(*node);
-      if (n_run++ == before) continue;
-      done =
-          false;  // it ran a graph of its own, which may have evaluated, and freed, nodes that were to come
-      break;
-    }
-  }
+  Order order(outputs);
+  while (Node* node = order.next()) run(*node);
   n_pending = 0;
 }
 
