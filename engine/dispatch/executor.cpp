@@ -207,7 +207,7 @@ void evaluate(std::span<const NodePtr> outputs) {
 }
 
 void note_recorded(const NodePtr& node) {
-  if (node->is_abstract || ++n_pending < most_pending) return;
+  if (node->is_abstract || ++n_pending < most_pending || keep_depth > 0) return;
   evaluate(std::span(&node, 1));
 }
 

@@ -15,7 +15,8 @@ namespace lodestone::engine {
 void evaluate(std::span<const NodePtr> outputs);
 
 /// Called for every recorded node that does not run at once: past `most_pending` of them the newest is
-/// evaluated. So a loop that never reads a value stays small.
+/// evaluated. So a loop that never reads a value stays small. Not while a `KeepGraph` lives, as nothing would
+/// be freed.
 void note_recorded(const NodePtr& node);
 inline constexpr int most_pending = 4096;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a recorded graph runs.
+// How a recorded graph runs: how often nodes are looked at, and when it runs by itself.
 #include "engine/dispatch/executor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/checkpoint.hpp"
+#include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -55,4 +56,34 @@ TEST_CASE("executor: a graph inside a node may run, and free, nodes that were to
   Tensor both = inside + square(shared);
   inside = Tensor();
   CHECK(both.item<double>() == Approx((std::exp(1.0) + 1.0) * (std::exp(1.0) + 2.0)));
+}
+
+TEST_CASE("executor: recorded ops run by themselves when there are many", "[engine]") {
+  const Tensor x = one();
+  x.eval();
+  Tensor y = negative(x).eval();  // nothing is pending now
+  const Tensor first = y = negative(y);
+  for (int i = 2; i < most_pending; ++i) y = negative(y);
+  CHECK_FALSE(first.node().is_evaluated());
+  y = negative(y);
+  CHECK(first.node().is_evaluated());
+  CHECK(y.node().is_evaluated());
+}
+
+TEST_CASE("executor: ops whose graph is kept do not run by themselves, those recorded after it do",
+          "[engine]") {
+  Tensor first, last;
+  const Linearized linearized = linearize(
+      [&](const Tensors& x) -> Tensors {
+        first = last = negative(x[0]);
+        for (int i = 0; i < 2 * most_pending; ++i) last = negative(last);
+        CHECK_FALSE(first.node().is_evaluated());
+        return {last};
+      },
+      {one()});
+  CHECK_FALSE(first.node().is_evaluated());
+  const Tensor next = negative(last);
+  CHECK(first.node().is_evaluated());
+  CHECK(next.node().is_evaluated());
+  CHECK(linearized.vjp({one()})[0].item<double>() == -1.0);
 }
