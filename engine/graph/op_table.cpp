@@ -21,6 +21,9 @@ OpInfo& OpTable::add(OpInfo row) {
   if (!row.derivative.exists() && row.derivative.why_none.empty())
     throw core::InvalidArgument("engine::OpTable#no_derivative",
                                 "expected a derivative of \"{}\" or why there is none", row.name);
+  if (row.derivative.vjp && row.derivative.pull_back)
+    throw core::InvalidArgument("engine::OpTable#two_reverse_rules",
+                                "expected vjp or pull_back in the derivative of \"{}\", got both", row.name);
   OpInfo& added = rows_.emplace_back(std::move(row));
   by_name_.emplace(added.name, &added);
   return added;

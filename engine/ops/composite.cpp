@@ -15,6 +15,27 @@ Function decomposition(const RuleArgs& args) {
 
 Tensors copy_of(std::span<const Tensor> tensors) { return {tensors.begin(), tensors.end()}; }
 
+/// The cotangents of the wanted inputs by one trace, in which the others are constants.
+Tensors pull_back_decomposition(const RuleArgs& args, const Tensor& cotangent,
+                                const std::vector<bool>& wanted) {
+  Tensors inputs = copy_of(args.in), followed;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i]) followed.push_back(inputs[i]);
+  }
+  const auto of_followed = [&](const Tensors& marked) {
+    for (std::size_t i = 0, next = 0; i < wanted.size(); ++i) {
+      if (wanted[i]) inputs[i] = marked[next++];
+    }
+    return decomposition(args)(inputs);
+  };
+  const Tensors cotangents = Trace::of(of_followed, followed, args.where).pull_back({cotangent});
+  Tensors result(wanted.size());
+  for (std::size_t i = 0, next = 0; i < wanted.size(); ++i) {
+    if (wanted[i]) result[i] = cotangents[next++];
+  }
+  return result;
+}
+
 }  // namespace
 
 OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dtypes,
@@ -29,9 +50,7 @@ OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dty
   row.derivative.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
     return Trace::of(decomposition(args), copy_of(args.in), args.where).push_forward(copy_of(tangents))[0];
   };
-  row.derivative.vjp = [](const RuleArgs& args, const Tensor& cotangent, std::size_t which) {
-    return Trace::of(decomposition(args), copy_of(args.in), args.where).pull_back({cotangent})[which];
-  };
+  row.derivative.pull_back = pull_back_decomposition;
   row.batch = [](const RuleArgs& args, const std::vector<bool>& batched) {
     std::vector<Aval> avals;
     Dim size = 0;

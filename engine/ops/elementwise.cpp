@@ -58,6 +58,12 @@ OpInfo elementwise(std::string name, std::string formula, int n_inputs, DTypes d
   return row;
 }
 
+// Terms of sums, each its own adjoint.
+Tensor itself(R, const Tensor& tangent, std::size_t) { return tangent; }
+Tensor second_negative(R, const Tensor& tangent, std::size_t which) {
+  return which == 0 ? tangent : negative(tangent);
+}
+
 void register_unary(OpTable& table) {
   const auto unary = [&](const char* name, const char* formula, DTypes dtypes, const char* slope,
                          Partial partial, Domain domain = {}) {
@@ -107,10 +113,7 @@ void register_unary(OpTable& table) {
   };
   table.add(elementwise("stop_gradient", "x", 1, any_stored, no_derivative("asked for by the caller"), {}))
       .view = alias;
-  table
-      .add(elementwise("identity", "x", 1, any_stored,
-                       linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; }), {}))
-      .view = alias;
+  table.add(elementwise("identity", "x", 1, any_stored, linear("dx", itself), {})).view = alias;
 }
 
 /// Ops between a complex number and its real parts: linear over the reals, or |x|.
@@ -167,14 +170,9 @@ Tensor power_slope_in_exponent(R args) {
 }
 
 void register_binary(OpTable& table) {
-  table.add(elementwise("add", "a + b", 2, numbers,
-                        linear("da + db", [](R, const Tensor& cotangent, std::size_t) { return cotangent; }),
-                        {}));
-  table.add(elementwise(
-      "subtract", "a - b", 2, numbers,
-      linear("da - db", [](R, const Tensor& cotangent,
-                           std::size_t which) { return which == 0 ? cotangent : negative(cotangent); }),
-      {}));
+  table.add(elementwise("add", "a + b", 2, numbers, linear("da + db", itself, itself), {}));
+  table.add(
+      elementwise("subtract", "a - b", 2, numbers, linear("da - db", second_negative, second_negative), {}));
   table.add(elementwise(
       "multiply", "a b", 2, numbers,
       by_partials("b da + a db", {[](R a) { return a.in[1]; }, [](R a) { return a.in[0]; }}), {}));

@@ -65,13 +65,21 @@ Tensor slope(R args, const Tensor& direction) {
   return record(op_named("normalize_slope"), {args.in[0], direction}, args.attrs, args.where);
 }
 
+/// The derivative of an op of one input whose Jacobian is symmetric, so that one product with it is jvp and
+/// vjp.
+Derivative symmetric(std::string formula, Tensor (*product)(R, const Tensor&)) {
+  Derivative result;
+  result.formula = std::move(formula);
+  result.jvp = [product](R args, std::span<const Tensor> tangents) { return product(args, tangents[0]); };
+  result.vjp = [product](R args, const Tensor& cotangent, std::size_t) { return product(args, cotangent); };
+  return result;
+}
+
 void register_normalize(OpTable& table) {
   OpInfo row = composite("normalize", "(x - mean x) / (mean (x - mean x)^2 + epsilon)^(1/2) over the axes", 1,
                          real_floats, decompose_normalize);
   row.infer = infer_normalize;
-  row.derivative.formula = "r (dx - mean dx - y mean(y dx)), r the reciprocal deviation";
-  row.derivative.jvp = [](R args, std::span<const Tensor> tangents) { return slope(args, tangents[0]); };
-  row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t) { return slope(args, cotangent); };
+  row.derivative = symmetric("r (dx - mean dx - y mean(y dx)), r the reciprocal deviation", slope);
   row.batch = batch_normalize;
   row.sample = [](Sampler& sampler) { return sample_normalize(sampler, 1); };
   table.add(std::move(row));
@@ -100,13 +108,7 @@ void register_swish(OpTable& table) {
   OpInfo row = composite("swish", "x / (1 + e^(-x))", 1, real_floats,
                          [](R args) { return args.in[0] * sigmoid(args.in[0]); });
   row.infer = infer_alike;
-  row.derivative.formula = "s (1 + x (1 - s)) dx, s = sigmoid x";
-  row.derivative.jvp = [slope_along](R args, std::span<const Tensor> tangents) {
-    return slope_along(args, tangents[0]);
-  };
-  row.derivative.vjp = [slope_along](R args, const Tensor& cotangent, std::size_t) {
-    return slope_along(args, cotangent);
-  };
+  row.derivative = symmetric("s (1 + x (1 - s)) dx, s = sigmoid x", slope_along);
   row.batch = batch_elementwise;
   row.sample = of_inputs(1);
   table.add(std::move(row));
@@ -146,11 +148,13 @@ void register_scale_shift(OpTable& table) {
                          [](R args) { return args.in[0] * args.in[1] + args.in[2]; });
   row.infer = infer_scale_shift;
   row.derivative.formula = "dx scale + x dscale + dshift";
-  row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) {
+  row.derivative.pull_back = [](R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
     const Axes leading = IntList::counting(args.in[0].rank() - 1);
-    if (which == 0) return cotangent * args.in[1];
-    return which == 1 ? sum_products(args.in[0], cotangent, leading, args.where)
-                      : sum({cotangent, args.where}, leading);
+    Tensors slopes(3);
+    if (wanted[0]) slopes[0] = cotangent * args.in[1];
+    if (wanted[1]) slopes[1] = sum_products(args.in[0], cotangent, leading, args.where);
+    if (wanted[2]) slopes[2] = sum({cotangent, args.where}, leading);
+    return slopes;
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);

@@ -25,22 +25,25 @@ Derivative by_partials(std::string formula, std::vector<Partial> partials) {
   return result;
 }
 
-Derivative linear(std::string formula,
-                  std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
+Derivative linear(std::string formula, Term adjoint, Term alone) {
   Derivative result;
   result.formula = std::move(formula);
-  result.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
-    std::vector<Tensor> all;
-    for (std::size_t i = 0; i < tangents.size(); ++i)
-      all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
-    return args.again(all);
+  result.jvp = [alone = std::move(alone)](const RuleArgs& args, std::span<const Tensor> tangents) {
+    const bool all_there =
+        std::all_of(tangents.begin(), tangents.end(), [](const Tensor& each) { return each.is_valid(); });
+    if (all_there) return args.again(tangents);
+    if (!alone) return args.again(tangents_or_zeros(tangents, args.in));
+    Tensor sum;
+    for (std::size_t i = 0; i < tangents.size(); ++i) {
+      if (tangents[i].is_valid()) sum = add_tangents(sum, alone(args, tangents[i], i));
+    }
+    return sum;
   };
   result.vjp = std::move(adjoint);
   return result;
 }
 
-Derivative multilinear(std::string formula,
-                       std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
+Derivative multilinear(std::string formula, Term adjoint) {
   Derivative result;
   result.formula = std::move(formula);
   result.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
@@ -65,6 +68,13 @@ Derivative no_derivative(std::string why) {
 
 Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal) {
   return tangent.is_valid() ? tangent : zeros_like(primal);
+}
+
+Tensors tangents_or_zeros(std::span<const Tensor> tangents, std::span<const Tensor> primals) {
+  Tensors result;
+  for (std::size_t i = 0; i < tangents.size(); ++i)
+    result.push_back(tangent_or_zeros(tangents[i], primals[i]));
+  return result;
 }
 
 Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched) {

@@ -10,14 +10,14 @@ namespace lodestone::engine {
 using Partial = Tensor (*)(const RuleArgs&);
 /// Returns the derivative dy = Σ pᵢ dxᵢ; the adjoint of it is x̄ᵢ = conj(pᵢ) ȳ.
 [[nodiscard]] Derivative by_partials(std::string formula, std::vector<Partial> partials);
+/// The result of an op for a tangent or cotangent that belongs to input `which`.
+using Term = std::function<Tensor(const RuleArgs&, const Tensor& tangent, std::size_t which)>;
 /// Returns an op that is linear in all its inputs together: its tangent is itself, its adjoint is given.
-[[nodiscard]] Derivative linear(
-    std::string formula,
-    std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
+/// `alone`: the tangent of the output for that of one input, for ops that are sums; without it absent
+/// tangents are zeros.
+[[nodiscard]] Derivative linear(std::string formula, Term adjoint, Term alone = {});
 /// Returns an op that is linear in each input by itself, e.g. a product.
-[[nodiscard]] Derivative multilinear(
-    std::string formula,
-    std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
+[[nodiscard]] Derivative multilinear(std::string formula, Term adjoint);
 [[nodiscard]] Derivative no_derivative(std::string why);
 
 /// Returns the batching of an op that treats every element alike: inputs without the batch are spread over
@@ -26,6 +26,7 @@ using Partial = Tensor (*)(const RuleArgs&);
 
 /// Zeros where a tangent is no tensor.
 [[nodiscard]] Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal);
+[[nodiscard]] Tensors tangents_or_zeros(std::span<const Tensor> tangents, std::span<const Tensor> primals);
 /// Returns the extent of axis 0 of the first batched input.
 [[nodiscard]] Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched);
 /// Returns x with the batch as axis 0, repeated where it has none.

@@ -15,7 +15,7 @@ namespace {
 using R = const RuleArgs&;
 
 /// A tangent that is not known to be zero.
-Tensor if_not_zero(const Tensor& tangent) { return tangent.node().is_zero ? Tensor() : tangent; }
+Tensor if_not_zero(const Tensor& tangent) { return is_zero_tangent(tangent) ? Tensor() : tangent; }
 
 OpInfo row_of(std::string name, std::string formula, int n_inputs) {
   OpInfo row;
@@ -33,10 +33,7 @@ void register_tuple(OpTable& table) {
   row.run = [](R args) { return evaluated_tuple({args.in.begin(), args.in.end()}); };
   row.derivative.formula = "(dx₀, dx₁, …)";
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) {
-    Tensors all;
-    for (std::size_t i = 0; i < tangents.size(); ++i)
-      all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
-    return tuple(all, args.where);
+    return tuple(tangents_or_zeros(tangents, args.in), args.where);
   };
   row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) {
     return if_not_zero(get(cotangent, which, args.where));

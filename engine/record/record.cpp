@@ -118,8 +118,8 @@ Tensor new_array(const Aval& aval) {
 }
 
 Tensor add_tangents(const Tensor& a, const Tensor& b) {
-  if (!a.is_valid() || a.node().is_zero) return b.is_valid() ? b : a;
-  if (!b.is_valid() || b.node().is_zero) return a;
+  if (is_zero_tangent(a)) return b.is_valid() ? b : a;
+  if (is_zero_tangent(b)) return a;
   if (a.aval().kind == Kind::tuple) return add_tuples(a, b);
   static const OpInfo& op = op_named("add");
   return record(op, {a, b}, {}, std::source_location::current());

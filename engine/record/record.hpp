@@ -25,6 +25,10 @@ namespace lodestone::engine {
 /// Returns a row-major array whose elements are to be written. errors: DeviceError.
 [[nodiscard]] Tensor new_array(const Aval& aval);
 
+/// Returns true if a tangent is no tensor, or zeros that are known to be.
+[[nodiscard]] inline bool is_zero_tangent(const Tensor& tangent) {
+  return !tangent.is_valid() || tangent.node().is_zero;
+}
 /// Returns a + b, where either may be no tensor, which counts as zero; tuples add element by element.
 [[nodiscard]] Tensor add_tangents(const Tensor& a, const Tensor& b);
 

@@ -181,8 +181,10 @@ Tensors Trace::push_forward(const Tensors& tangents) const {
     Tensors in(step.in.size());
     bool any = false;
     for (std::size_t i = 0; i < in.size(); ++i) {
-      if (const int slot = slot_of(step.in[i]); slot >= 0) in[i] = of_slot[static_cast<std::size_t>(slot)];
-      any = any || in[i].is_valid();
+      const int slot = slot_of(step.in[i]);
+      if (slot < 0 || is_zero_tangent(of_slot[static_cast<std::size_t>(slot)])) continue;
+      in[i] = of_slot[static_cast<std::size_t>(slot)];
+      any = true;
     }
     if (any && step.is_needed && step.op->derivative.exists())
       of_slot[inputs_.size() + s] = step.op->derivative.jvp(step.args(), in);
@@ -199,7 +201,7 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
   Tensors of_slot(inputs_.size() + steps_.size());
   const auto give = [&](const Tensor& to, const Tensor& cotangent) {
     const int slot = slot_of(to);
-    if (slot < 0 || !cotangent.is_valid() || cotangent.node().is_zero) return;
+    if (slot < 0 || is_zero_tangent(cotangent)) return;
     of_slot[static_cast<std::size_t>(slot)] =
         add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
   };

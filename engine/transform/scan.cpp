@@ -159,9 +159,8 @@ Tensor scan_jvp(R args, std::span<const Tensor> tangents) {
     const Tensors c1 = of.next(attrs.n_carry), dc1 = of.next(dc.size()), x1 = of.next(attrs.n_x),
                   dx1 = of.next(dx.size()), k1 = of.next(n_k);
     const Trace trace = attrs.body.trace().again(joined({c1, x1, k1}), marked);
-    Tensors change = trace.push_forward(spread(joined({dc1, dx1, of.rest()}), marked));
-    for (std::size_t i = 0; i < change.size(); ++i)
-      change[i] = tangent_or_zeros(change[i], trace.outputs()[i]);
+    const Tensors change =
+        tangents_or_zeros(trace.push_forward(spread(joined({dc1, dx1, of.rest()}), marked)), trace.outputs());
     Pieces primal(trace.outputs()), moved(change);
     const Tensors next = primal.next(attrs.n_carry);
     return joined({next, picked(moved.next(attrs.n_carry), of_carry), moved.rest()});
@@ -170,8 +169,7 @@ Tensor scan_jvp(R args, std::span<const Tensor> tangents) {
       record_scan(step, {joined({c, dc}), joined({x, dx}), joined({k, dk})}, attrs.direction, args.where);
   Pieces given(result);
   static_cast<void>(given.next(attrs.n_carry));
-  Tensors change = spread(given.next(dc.size()), of_carry);
-  for (std::size_t i = 0; i < change.size(); ++i) change[i] = tangent_or_zeros(change[i], c[i]);
+  const Tensors change = tangents_or_zeros(spread(given.next(dc.size()), of_carry), c);
   return tuple(joined({change, given.rest()}), args.where);
 }
 
@@ -214,8 +212,8 @@ Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
     const Tensors c_bar = of.next(n_carry_bar), sums = of.next(n_k_bar), x1 = of.next(attrs.n_x),
                   c1 = of.next(attrs.n_carry), y1 = of.next(y_given.size()), k1 = of.rest();
     const Tensors at = joined({c1, x1, k1});
-    Tensors back = attrs.body.trace().again(at, marked).pull_back(spread(joined({c_bar, y1}), given));
-    for (std::size_t i = 0; i < back.size(); ++i) back[i] = tangent_or_zeros(back[i], at[i]);
+    const Tensors back = tangents_or_zeros(
+        attrs.body.trace().again(at, marked).pull_back(spread(joined({c_bar, y1}), given)), at);
     Pieces pieces(back);
     const Tensors to_c = picked(pieces.next(attrs.n_carry), of_carry);
     const Tensors to_x = picked(pieces.next(attrs.n_x), part(marked, attrs.n_carry, attrs.n_x));

@@ -64,7 +64,7 @@ Tensors spread(std::span<const Tensor> tensors, const std::vector<bool>& marked)
 std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of) {
   std::vector<bool> result;
   for (std::size_t i = 0; i < of.size(); ++i)
-    result.push_back(has_tangents(of[i]) && tangents[i].is_valid() && !tangents[i].node().is_zero);
+    result.push_back(has_tangents(of[i]) && !is_zero_tangent(tangents[i]));
   return result;
 }
 
@@ -75,10 +75,7 @@ Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked, std:
   }
   const Function tangents = [&](const Tensors& all) {
     const Trace trace = f.trace().again(first_of(all, f.n_inputs()), marked);
-    Tensors result = trace.push_forward(spread(from(all, f.n_inputs()), marked));
-    for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] = tangent_or_zeros(result[i], trace.outputs()[i]);
-    return result;
+    return tangents_or_zeros(trace.push_forward(spread(from(all, f.n_inputs()), marked)), trace.outputs());
   };
   return {tangents, avals, where};
 }

@@ -8,11 +8,6 @@
 namespace lodestone::engine {
 namespace {
 
-Tensors or_zeros(Tensors tensors, const Tensors& like) {
-  for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i] = tangent_or_zeros(tensors[i], like[i]);
-  return tensors;
-}
-
 void check_like(std::string_view what, const Tensors& given, const Tensors& like,
                 const std::source_location& where) {
   bool fits = given.size() == like.size();
@@ -63,12 +58,12 @@ Linearized::Linearized(const Function& f, const Tensors& at, std::source_locatio
 
 Tensors Linearized::jvp(const Tensors& tangents, std::source_location where) const {
   check_like("jvp", tangents, trace_->inputs(), where);
-  return or_zeros(trace_->push_forward(tangents), trace_->outputs());
+  return tangents_or_zeros(trace_->push_forward(tangents), trace_->outputs());
 }
 
 Tensors Linearized::vjp(const Tensors& cotangents, std::source_location where) const {
   check_like("vjp", cotangents, trace_->outputs(), where);
-  return or_zeros(trace_->pull_back(cotangents), trace_->inputs());
+  return tangents_or_zeros(trace_->pull_back(cotangents), trace_->inputs());
 }
 
 Linearized linearize(const Function& f, const Tensors& at, std::source_location where) {

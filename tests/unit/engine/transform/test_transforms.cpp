@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/ops/composite.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/ops/rules.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/custom.hpp"
 #include "engine/transform/function_map.hpp"
@@ -86,6 +88,53 @@ TEST_CASE("grad: of a power of 0 is its limit where that is finite", "[engine]")
   const auto of_exponent = [](const Tensor& x) { return sum(power(zeros({2}, DType::f64), x)); };
   CHECK(hessian_product(of_exponent, row({1, 2}), row({1, 1})).to_vector<double>() ==
         std::vector<double>{0, 0});
+}
+
+TEST_CASE("jvp: constants add nothing to a tangent", "[engine]") {
+  const Tensor x = row({1, 2}), c = row({3, 4}), along = row({5, 6});
+  const auto tangent = [&](const std::function<Tensor(const Tensor&)>& f) {
+    return linearize([&](const Tensors& in) -> Tensors { return {f(in[0])}; }, {x}).jvp({along})[0];
+  };
+  CHECK(tangent([&](const Tensor& t) { return t + c; }).node_pointer() == along.node_pointer());
+  CHECK(tangent([&](const Tensor& t) { return c + (t - c); }).node_pointer() == along.node_pointer());
+  const Tensor turned = tangent([&](const Tensor& t) { return c - t; });
+  CHECK(turned.node().op->name == "negative");
+  CHECK(turned.node().inputs[0] == along.node_pointer());
+  CHECK(turned.to_vector<double>() == std::vector<double>{-5, -6});
+  CHECK(tangent([&](const Tensor& t) { return t - (t + t); }).to_vector<double>() ==
+        std::vector<double>{-5, -6});
+  const auto both = [](const Tensors& in) -> Tensors { return {in[0] * in[1]}; };
+  const Tensor product = linearize(both, {x, c}).jvp({along, zeros_like(c)})[0];
+  CHECK(product.node().op->name == "multiply");  // a tangent known to be zero is none
+  CHECK(product.to_vector<double>() == std::vector<double>{15, 24});
+}
+
+TEST_CASE("grad: an op that others express is expressed once for the slopes of all its inputs", "[engine]") {
+  static int n_times = 0;
+  static const OpInfo op = [] {  // nodes point at it
+    OpInfo row = composite("product_of_three", "a b c", 3, real_floats, [](const RuleArgs& args) {
+      ++n_times;
+      return args.in[0] * args.in[1] * args.in[2];
+    });
+    row.infer = infer_alike;
+    row.with_kernel(Backend::reference, DType::f64, {"reference.loop", [](const KernelCall& call) {
+                                                       *call.out.as<double>() = *call.in[0].as<double>() *
+                                                                                *call.in[1].as<double>() *
+                                                                                *call.in[2].as<double>();
+                                                     }});
+    return row;
+  }();
+  const auto f = [](const Tensors& x) -> Tensors {
+    return {sum(record(op, {x[0], x[1], x[2]}, {}, std::source_location::current()))};
+  };
+  const Tensors slopes = value_and_grad(f, {row({2}), row({3}), row({5})}).gradients;
+  CHECK(n_times == 1);
+  CHECK(slopes[0].item<double>() == 15.0);
+  CHECK(slopes[1].item<double>() == 10.0);
+  CHECK(slopes[2].item<double>() == 6.0);
+  const auto of_last = [&](const Tensor& x) { return f({row({2}), row({3}), x})[0]; };
+  CHECK(grad(of_last)(row({5})).item<double>() == 6.0);
+  CHECK(n_times == 2);
 }
 
 TEST_CASE("grad: refuses integers and functions without one real value", "[engine]") {
