@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <new>
 #include <utility>
@@ -60,16 +61,17 @@ void destroy(Node* node) noexcept {
   deleting = false;
 }
 
-std::uint64_t next_visit() {
+std::uint64_t next_visit(std::uint64_t n) {
   constexpr std::uint64_t many =
       1 << 20;  // that a thread takes at once: an atomic addition per graph is felt
   static std::atomic<std::uint64_t> taken{0};
   thread_local std::uint64_t next = 0, end = 0;
-  if (next == end) {
-    next = taken.fetch_add(many, std::memory_order_relaxed) + 1;
-    end = next + many;
+  if (end - next < n) {
+    const std::uint64_t more = std::max(many, n);
+    next = taken.fetch_add(more, std::memory_order_relaxed) + 1;
+    end = next + more;
   }
-  return next++;
+  return std::exchange(next, next + n);
 }
 
 std::string at_line(const std::source_location& where) {

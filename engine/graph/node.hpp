@@ -80,8 +80,8 @@ class Node final : public Counted {
   static void operator delete(void* block) noexcept;
 };
 
-/// Returns a number no node has been visited with in this thread.
-[[nodiscard]] std::uint64_t next_visit();
+/// Returns the first of `n` numbers in a row with which no node has been visited in this thread.
+[[nodiscard]] std::uint64_t next_visit(std::uint64_t n = 1);
 /// Returns "(file.cpp:12)", for the end of a message.
 [[nodiscard]] std::string at_line(const std::source_location& where);
 

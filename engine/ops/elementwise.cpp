@@ -321,14 +321,15 @@ Tensor as_tensor(std::string_view op, const Operand& operand, const Operand& oth
 }
 
 Tensor binary(const OpInfo& op, const Operand& a, const Operand& b) {
-  const Tensor left = as_tensor(op.name, a, b), right = as_tensor(op.name, b, a);
-  if (left.shape() == right.shape()) return record(op, {left, right}, {}, a.where);
-  const Shape shape = broadcast_shapes(op.name, left.aval(), right.aval(), a.where);
-  return record(op, {broadcast_to({left, a.where}, shape), broadcast_to({right, a.where}, shape)}, {},
-                a.where);
+  std::array in{as_tensor(op.name, a, b), as_tensor(op.name, b, a)};
+  if (!(in[0].shape() == in[1].shape())) {
+    const Shape shape = broadcast_shapes(op.name, in[0].aval(), in[1].aval(), a.where);
+    for (Tensor& each : in) each = broadcast_to({each, a.where}, shape);
+  }
+  return record(op, in, {}, a.where);
 }
 
-Tensor unary(const OpInfo& op, const Located& x) { return record(op, {x.tensor}, {}, x.where); }
+Tensor unary(const OpInfo& op, const Located& x) { return record(op, std::span(&x.tensor, 1), {}, x.where); }
 
 }  // namespace
 

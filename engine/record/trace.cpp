@@ -6,6 +6,8 @@
 #include "engine/record/effects.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace lodestone::engine {
@@ -30,6 +32,30 @@ void add_ancestors(std::vector<Node*>& nodes, const Tensors& of, std::uint64_t v
   }
 }
 
+/// Numbers of nodes, which their last visit tells, until another traversal comes by: faster than a map.
+class Marks {
+ public:
+  explicit Marks(std::size_t n) : n_(n), first_(next_visit(n)) {}
+  void give(Node& node, std::size_t number) const { node.visit = first_ + number; }
+  /// Returns the number of a node, -1 if it has none.
+  [[nodiscard]] int of(const Node& node) const {
+    const std::uint64_t number = node.visit - first_;
+    return number < n_ ? static_cast<int>(number) : -1;
+  }
+
+ private:
+  std::uint64_t n_, first_;
+};
+
+/// Returns the tensors in these slots; where there is no slot, the given ones.
+Tensors replaced(const Tensors& tensors, std::span<const int> slots, const Tensors& of_slot) {
+  Tensors result;
+  result.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    result.push_back(slots[i] < 0 ? tensors[i] : of_slot[static_cast<std::size_t>(slots[i])]);
+  return result;
+}
+
 }  // namespace
 
 bool is_differentiating() { return differentiating; }
@@ -51,11 +77,7 @@ Trace Trace::without_values(const Function& f, std::span<const Aval> inputs, std
   Tensors placeholders;
   for (const Aval& aval : inputs) placeholders.push_back(placeholder(aval, where));
   const Effects effects;
-  Trace result(f, std::move(placeholders), &effects, where);
-  for (const Tensor& each : effects.noted()) {
-    if (result.slot_of(each) < 0) effects.pass_on(each);
-  }
-  return result;
+  return Trace(f, std::move(placeholders), &effects, where);
 }
 
 Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where)
@@ -68,50 +90,40 @@ Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, std::sou
                                   "expected tensors from the function, got an empty one as output {} {}", i,
                                   at_line(where));
   }
-  collect(effects != nullptr ? effects->noted() : Tensors());
-}
-
-int Trace::slot_of(const Tensor& tensor) const {
-  const auto found = slots_.find(&tensor.node());
-  return found == slots_.end() ? -1 : found->second;
-}
-
-const Tensor& Trace::replaced(const Tensor& tensor, const Tensors& of_slot) const {
-  const int slot = slot_of(tensor);
-  return slot < 0 ? tensor : of_slot[static_cast<std::size_t>(slot)];
-}
-
-Tensors Trace::replaced(const Tensors& tensors, const Tensors& of_slot) const {
-  Tensors result;
-  result.reserve(tensors.size());
-  for (const Tensor& each : tensors) result.push_back(replaced(each, of_slot));
-  return result;
+  collect(effects);
 }
 
 void Trace::add(Step step) {
   runs_when_recorded_ = runs_when_recorded_ || (step.op->runs_when_recorded != nullptr &&
                                                 step.op->runs_when_recorded(step.attrs.get()));
-  slots_.emplace(&step.out.node(), static_cast<int>(inputs_.size() + steps_.size()));
   steps_.push_back(std::move(step));
 }
 
-void Trace::collect(const Tensors& effects) {
+void Trace::collect(const Effects* effects) {
   const std::uint64_t needed = next_visit(), beside = next_visit();
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
-    inputs_[i].node().visit = needed;
-  }
+  for (const Tensor& input : inputs_) input.node().visit = needed;
   std::vector<Node*> nodes;
   add_ancestors(nodes, outputs_, needed, needed);
-  add_ancestors(nodes, effects, beside, needed);
+  if (effects != nullptr) add_ancestors(nodes, effects->noted(), beside, needed);
   std::sort(nodes.begin(), nodes.end(),
             [](const Node* a, const Node* b) { return a->sequence < b->sequence; });
+
+  const Marks slots(inputs_.size() + nodes.size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) slots.give(inputs_[i].node(), i);
   for (Node* node : nodes) {
-    const bool depends = std::any_of(node->inputs.begin(), node->inputs.end(),
-                                     [&](const NodePtr& input) { return slots_.contains(input.get()); });
-    if (!depends) continue;
+    const bool is_needed = node->visit == needed;
+    const auto depends = [&](const NodePtr& input) { return slots.of(*input) >= 0; };
+    if (std::none_of(node->inputs.begin(), node->inputs.end(), depends)) continue;
+    const std::size_t first_slot = input_slots_.size();
+    for (const NodePtr& input : node->inputs) input_slots_.push_back(slots.of(*input));
+    slots.give(*node, static_cast<std::size_t>(next_slot()));
     add({node->op, Tensors(node->inputs.begin(), node->inputs.end()), Tensor(NodePtr(node)), node->attrs,
-         node->where, node->visit == needed});
+         node->where, is_needed, first_slot});
+  }
+  for (const Tensor& output : outputs_) output_slots_.push_back(slots.of(output.node()));
+  if (effects == nullptr) return;
+  for (const Tensor& each : effects->noted()) {
+    if (slots.of(each.node()) < 0) effects->pass_on(each);
   }
 }
 
@@ -123,104 +135,122 @@ std::vector<std::pair<Tensor, AttrsPtr>> Trace::outputs_of(const OpInfo& op) con
   return result;
 }
 
+void Trace::also_give(const Tensors& more) {
+  for (const Tensor& each : more) {
+    const auto step = std::find_if(steps_.begin(), steps_.end(), [&](const Step& made) {
+      return made.out.node_pointer() == each.node_pointer();
+    });
+    outputs_.push_back(each);
+    output_slots_.push_back(static_cast<Slot>(inputs_.size()) + static_cast<Slot>(step - steps_.begin()));
+  }
+}
+
+template <class F>
+void Trace::for_each_use(F f) {
+  for (const Step& step : steps_) {
+    for (std::size_t i = 0; i < step.in.size(); ++i) f(step.in[i], input_slots_[step.first_slot + i]);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) f(outputs_[i], output_slots_[i]);
+}
+
 Tensors Trace::lift_captured() {
   Tensors captured;
-  std::unordered_map<const Node*, int> seen;
-  const auto look_at = [&](const Tensor& tensor) {
+  std::unordered_map<const Node*, Slot> lifted;
+  for_each_use([&](const Tensor& tensor, Slot slot) {
     const Node& node = tensor.node();
     const bool is_constant =
         (!node.is_abstract && !node.is_followed) || (node.is_evaluated() && node.inputs.size() == 0);
-    if (!is_constant && slot_of(tensor) < 0 && seen.emplace(&node, 0).second) captured.push_back(tensor);
-  };
-  for (const Step& step : steps_) std::for_each(step.in.begin(), step.in.end(), look_at);
-  std::for_each(outputs_.begin(), outputs_.end(), look_at);
+    const auto next = static_cast<Slot>(inputs_.size() + captured.size());
+    if (slot < 0 && !is_constant && lifted.emplace(&node, next).second) captured.push_back(tensor);
+  });
+  const auto n_before = static_cast<Slot>(inputs_.size()), n_more = static_cast<Slot>(captured.size());
+  for_each_use([&](const Tensor& tensor, Slot& slot) {
+    if (slot >= n_before) slot += n_more;
+    if (const auto found = lifted.find(&tensor.node()); found != lifted.end()) slot = found->second;
+  });
   inputs_.insert(inputs_.end(), captured.begin(), captured.end());
-  slots_.clear();
-  for (std::size_t i = 0; i < inputs_.size(); ++i) slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
-  for (std::size_t s = 0; s < steps_.size(); ++s)
-    slots_.emplace(&steps_[s].out.node(), static_cast<int>(inputs_.size() + s));
   return captured;
 }
 
 Tensors Trace::values(const Tensors& inputs) const {
   Tensors of_slot = inputs;
-  for (const Step& step : steps_) of_slot.push_back(step.args().again(replaced(step.in, of_slot)));
-  return replaced(outputs_, of_slot);
+  for (const Step& step : steps_)
+    of_slot.push_back(step.args().again(replaced(step.in, slots_of(step), of_slot)));
+  return replaced(outputs_, output_slots_, of_slot);
 }
 
 Trace Trace::again(const Tensors& inputs, const std::vector<bool>& active, const Tensors& saved) const {
   Trace result;
   result.inputs_ = inputs;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (active[i]) result.slots_.emplace(&inputs[i].node(), static_cast<int>(i));
-  }
+  Tensors of_slot = inputs;
+  std::vector<Slot> new_slots;  // of the slots here
+  for (std::size_t i = 0; i < inputs.size(); ++i) new_slots.push_back(active[i] ? static_cast<Slot>(i) : -1);
+  const auto new_slot = [&](Slot slot) { return slot < 0 ? -1 : new_slots[static_cast<std::size_t>(slot)]; };
   std::unordered_map<const Node*, Tensor> instead;
   for (std::size_t i = 0; i < saved.size(); ++i)
     instead.emplace(&outputs_[outputs_.size() - saved.size() + i].node(), saved[i]);
   const Effects left_out;  // these ops have run in the forward pass
-  Tensors of_slot = inputs;
   for (const Step& step : steps_) {
     Tensor& out = of_slot.emplace_back();
+    new_slots.push_back(-1);
     if (!step.is_needed) continue;
-    Tensors in = replaced(step.in, of_slot);
+    const std::span<const Slot> slots = slots_of(step);
+    Tensors in = replaced(step.in, slots, of_slot);
     const auto found = instead.find(&step.out.node());
     out = found == instead.end() ? step.args().again(in) : found->second;
-    const bool is_active =
-        std::any_of(in.begin(), in.end(), [&](const Tensor& each) { return result.slot_of(each) >= 0; });
-    if (is_active) result.add({step.op, std::move(in), out, step.attrs, step.where, true});
+    if (std::none_of(slots.begin(), slots.end(), [&](Slot slot) { return new_slot(slot) >= 0; })) continue;
+    new_slots.back() = result.next_slot();
+    const std::size_t first_slot = result.input_slots_.size();
+    std::transform(slots.begin(), slots.end(), std::back_inserter(result.input_slots_), new_slot);
+    result.add({step.op, std::move(in), out, step.attrs, step.where, true, first_slot});
   }
-  result.outputs_ = replaced(outputs_, of_slot);
+  result.outputs_ = replaced(outputs_, output_slots_, of_slot);
+  std::transform(output_slots_.begin(), output_slots_.end(), std::back_inserter(result.output_slots_),
+                 new_slot);
   return result;
 }
 
 Tensors Trace::push_forward(const Tensors& tangents) const {
-  Tensors of_slot(inputs_.size() + steps_.size());
-  std::copy(tangents.begin(), tangents.end(), of_slot.begin());
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
-    const Step& step = steps_[s];
-    Tensors in(step.in.size());
+  Tensors of_slot = tangents;
+  for (const Step& step : steps_) {
+    const std::span<const Slot> slots = slots_of(step);
+    Tensors in(slots.size());
     bool any = false;
     for (std::size_t i = 0; i < in.size(); ++i) {
-      const int slot = slot_of(step.in[i]);
-      if (slot < 0 || is_zero_tangent(of_slot[static_cast<std::size_t>(slot)])) continue;
-      in[i] = of_slot[static_cast<std::size_t>(slot)];
+      if (slots[i] < 0 || is_zero_tangent(of_slot[static_cast<std::size_t>(slots[i])])) continue;
+      in[i] = of_slot[static_cast<std::size_t>(slots[i])];
       any = true;
     }
-    if (any && step.is_needed && step.op->derivative.exists())
-      of_slot[inputs_.size() + s] = step.op->derivative.jvp(step.args(), in);
+    const bool has_tangent = any && step.is_needed && step.op->derivative.exists();
+    of_slot.push_back(has_tangent ? step.op->derivative.jvp(step.args(), in) : Tensor());
   }
-  Tensors result;
-  for (const Tensor& output : outputs_) {
-    const int slot = slot_of(output);
-    result.push_back(slot < 0 ? Tensor() : of_slot[static_cast<std::size_t>(slot)]);
-  }
-  return result;
+  return replaced(Tensors(outputs_.size()), output_slots_, of_slot);
 }
 
 Tensors Trace::pull_back(const Tensors& cotangents) const {
   Tensors of_slot(inputs_.size() + steps_.size());
-  const auto give = [&](const Tensor& to, const Tensor& cotangent) {
-    const int slot = slot_of(to);
+  const auto give = [&](Slot slot, const Tensor& cotangent) {
     if (slot < 0 || is_zero_tangent(cotangent)) return;
-    of_slot[static_cast<std::size_t>(slot)] =
-        add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
+    Tensor& sum = of_slot[static_cast<std::size_t>(slot)];
+    sum = add_tangents(sum, cotangent);
   };
-  for (std::size_t i = 0; i < outputs_.size(); ++i) give(outputs_[i], cotangents[i]);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) give(output_slots_[i], cotangents[i]);
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Step& step = steps_[s];
-    Tensor& cotangent = of_slot[inputs_.size() + s];
-    if (!cotangent.is_valid() || !step.op->derivative.exists()) continue;
-    if (step.op->derivative.pull_back) {
+    const Derivative& derivative = step.op->derivative;
+    const Tensor cotangent = std::exchange(of_slot[inputs_.size() + s], {});
+    if (!cotangent.is_valid() || !derivative.exists()) continue;
+    const std::span<const Slot> slots = slots_of(step);
+    if (derivative.pull_back) {
       std::vector<bool> wanted;
-      for (const Tensor& in : step.in) wanted.push_back(slot_of(in) >= 0);
-      const Tensors all = step.op->derivative.pull_back(step.args(), cotangent, wanted);
-      for (std::size_t i = 0; i < step.in.size(); ++i) give(step.in[i], all[i]);
+      for (const Slot slot : slots) wanted.push_back(slot >= 0);
+      const Tensors all = derivative.pull_back(step.args(), cotangent, wanted);
+      for (std::size_t i = 0; i < slots.size(); ++i) give(slots[i], all[i]);
     } else {
-      for (std::size_t i = 0; i < step.in.size(); ++i) {
-        if (slot_of(step.in[i]) >= 0) give(step.in[i], step.op->derivative.vjp(step.args(), cotangent, i));
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (slots[i] >= 0) give(slots[i], derivative.vjp(step.args(), cotangent, i));
       }
     }
-    cotangent = Tensor();
   }
   of_slot.resize(inputs_.size());
   return of_slot;
@@ -229,17 +259,15 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
 Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batched) const {
   Tensors of_slot = inputs;
   std::vector<bool> has_batch = batched;
+  const auto carries_batch = [&](Slot slot) {
+    return slot >= 0 && has_batch[static_cast<std::size_t>(slot)];
+  };
   for (const Step& step : steps_) {
-    Tensors in = step.in;
-    std::vector<bool> carries(in.size(), false);
-    bool any = false;
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      const int slot = slot_of(in[i]);
-      if (slot < 0) continue;
-      in[i] = of_slot[static_cast<std::size_t>(slot)];
-      carries[i] = has_batch[static_cast<std::size_t>(slot)];
-      any = any || carries[i];
-    }
+    const std::span<const Slot> slots = slots_of(step);
+    const Tensors in = replaced(step.in, slots, of_slot);
+    std::vector<bool> carries;
+    std::transform(slots.begin(), slots.end(), std::back_inserter(carries), carries_batch);
+    const bool any = std::find(carries.begin(), carries.end(), true) != carries.end();
     if (any && !step.op->batch)
       throw core::InvalidArgument(step.op->name + "#no_batching_rule",
                                   "has no batching rule, so that vmap cannot go through it {}",
@@ -248,12 +276,9 @@ Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batc
     of_slot.push_back(any ? step.op->batch(args, carries) : args.again(in));
     has_batch.push_back(any);
   }
-  Batched result;
-  for (const Tensor& output : outputs_) {
-    const int slot = slot_of(output);
-    result.outputs.push_back(slot < 0 ? output : of_slot[static_cast<std::size_t>(slot)]);
-    result.has_batch.push_back(slot >= 0 && has_batch[static_cast<std::size_t>(slot)]);
-  }
+  Batched result{replaced(outputs_, output_slots_, of_slot), {}};
+  std::transform(output_slots_.begin(), output_slots_.end(), std::back_inserter(result.has_batch),
+                 carries_batch);
   return result;
 }
 

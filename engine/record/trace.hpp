@@ -5,7 +5,8 @@
 #include "engine/record/record.hpp"
 
 #include <functional>
-#include <unordered_map>
+#include <span>
+#include <vector>
 
 namespace lodestone::engine {
 
@@ -35,7 +36,7 @@ class Trace {
   /// Returns the outputs of the steps of this op that outputs need.
   [[nodiscard]] std::vector<std::pair<Tensor, AttrsPtr>> outputs_of(const OpInfo& op) const;
   /// Gives more of its steps' outputs, behind the others.
-  void also_give(const Tensors& more) { outputs_.insert(outputs_.end(), more.begin(), more.end()); }
+  void also_give(const Tensors& more);
   /// Makes captured tensors that a transform may follow further inputs, behind the others, and returns them.
   /// Other captured tensors stay constants.
   Tensors lift_captured();
@@ -59,30 +60,35 @@ class Trace {
   [[nodiscard]] Batched batch(const Tensors& inputs, const std::vector<bool>& batched) const;
 
  private:
+  /// The number of an input, 0 …, or of a step, behind the inputs; -1 for what does not depend on the inputs.
+  using Slot = int;
   struct Step {
     const OpInfo* op;
     Tensors in;
     Tensor out;
     AttrsPtr attrs;
     std::source_location where;
-    bool is_needed;  ///< by an output
+    bool is_needed;          ///< by an output
+    std::size_t first_slot;  ///< the place of its inputs in the list of all slots
     [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
   };
   Trace() = default;
   Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where);
   /// Makes steps of what the outputs and the effects need.
-  void collect(const Tensors& effects);
+  void collect(const Effects* effects);
   void add(Step step);
-  /// Returns 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
-  [[nodiscard]] int slot_of(const Tensor& tensor) const;
-  /// Returns the tensor in the slot of another one, or that one where it has no slot.
-  [[nodiscard]] const Tensor& replaced(const Tensor& tensor, const Tensors& of_slot) const;
-  [[nodiscard]] Tensors replaced(const Tensors& tensors, const Tensors& of_slot) const;
+  [[nodiscard]] Slot next_slot() const { return static_cast<Slot>(inputs_.size() + steps_.size()); }
+  [[nodiscard]] std::span<const Slot> slots_of(const Step& step) const {
+    return std::span(input_slots_).subspan(step.first_slot, step.in.size());
+  }
+  /// Calls f with each tensor that a step takes or that is an output, and with its slot.
+  template <class F>
+  void for_each_use(F f);
 
   Tensors inputs_, outputs_;
   std::vector<Step> steps_;
+  std::vector<Slot> input_slots_, output_slots_;
   bool runs_when_recorded_ = false;
-  std::unordered_map<const Node*, int> slots_;
 };
 
 /// Returns true if derivatives will be taken of the trace now recorded on this thread. Expensive ops then
