@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/graph/aval.hpp"
+#include "engine/graph/attr_values.hpp"
+#include "engine/graph/member_count.hpp"
 #include "engine/memory/shared.hpp"
 
 #include <fmt/format.h>
 
-#include <functional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <typeinfo>
 #include <utility>
 
 namespace lodestone::engine {
 
-/// The parameters of an op beside its inputs: axes, an exponent, a sub-graph. Immutable, printed field by
-/// field.
+/// The parameters of an op beside its inputs: axes, an exponent, a sub-graph. Immutable; printed, hashed and
+/// compared field by field.
 class Attrs : public Counted {
  public:
   virtual ~Attrs() = default;
-  [[nodiscard]] virtual std::string text() const = 0;  ///< "axes=[0, 1]"
+  /// Returns the type of the struct that they were made from.
+  [[nodiscard]] const std::type_info& tag() const { return *tag_; }
+  [[nodiscard]] virtual std::string text() const = 0;    ///< "axes=[0, 1]"
+  [[nodiscard]] virtual std::uint64_t hash() const = 0;  ///< equal for equal attributes
+  /// Returns true for the same struct with the same members, numbers compared by their bits.
+  [[nodiscard]] virtual bool equals(const Attrs& other) const = 0;
+
+ protected:
+  explicit Attrs(const std::type_info& tag) : tag_(&tag) {}
+
+ private:
+  const std::type_info* tag_;
 };
 using AttrsPtr = Shared<const Attrs>;
 
@@ -33,41 +46,69 @@ template <class Owner, class Member>
 Field(const char*, Member Owner::*) -> Field<Owner, Member>;
 
 namespace detail {
-inline std::string attr_text(const IntList& value) { return value.text(); }
-inline std::string attr_text(DType value) { return std::string(core::name_of(value)); }
-inline std::string attr_text(Device value) { return value.text(); }
-inline std::string attr_text(const std::string& value) { return fmt::format("\"{}\"", value); }
+
+/// Returns the members of a struct with `fields()` in one text, "axes=[0, 1], reverse=true".
 template <class T>
-requires std::is_arithmetic_v<T> std::string attr_text(T value) { return fmt::format("{}", value); }
+[[nodiscard]] std::string fields_text(const T& value) {
+  std::string result;
+  const auto append = [&](const auto& field) {
+    result += fmt::format("{}{}={}", result.empty() ? "" : ", ", field.name, attr_text(value.*field.member));
+  };
+  std::apply([&](const auto&... field) { (append(field), ...); }, T::fields());
+  return result;
+}
+template <class T>
+[[nodiscard]] std::uint64_t fields_hash(const T& value) {
+  std::uint64_t hash = 0;
+  std::apply([&](const auto&... field) { ((hash = mixed(hash, attr_hash(value.*field.member))), ...); },
+             T::fields());
+  return hash;
+}
+template <class T>
+[[nodiscard]] bool fields_equal(const T& a, const T& b) {
+  return std::apply(
+      [&](const auto&... field) { return (attr_equals(a.*field.member, b.*field.member) && ...); },
+      T::fields());
+}
 
 template <class T>
 class AttrsOf final : public Attrs {
  public:
   template <class From>
-  explicit AttrsOf(std::in_place_t, From&& fields) : value(std::forward<From>(fields)) {}
-  [[nodiscard]] std::string text() const override {
-    std::string result;
-    const auto append = [&](const auto& field) {
-      result +=
-          fmt::format("{}{}={}", result.empty() ? "" : ", ", field.name, attr_text(value.*field.member));
-    };
-    std::apply([&](const auto&... field) { (append(field), ...); }, T::fields());
-    return result;
+  explicit AttrsOf(std::in_place_t, From&& fields) : Attrs(typeid(T)), value(std::forward<From>(fields)) {}
+  [[nodiscard]] std::string text() const override { return fields_text(value); }
+  [[nodiscard]] std::uint64_t hash() const override { return fields_hash(value); }
+  [[nodiscard]] bool equals(const Attrs& other) const override {
+    return other.tag() == typeid(T) && fields_equal(value, static_cast<const AttrsOf&>(other).value);
   }
   const T value;
 };
+
+[[noreturn]] void throw_wrong_attrs(std::string_view op, const std::type_info& expected, const Attrs* got,
+                                    const std::source_location& where);
 }  // namespace detail
 
-/// Attributes from a struct that lists its members: `static auto fields() { return std::tuple{Field{"axes",
-/// &ReduceAttrs::axes}}; }`
+/// Attributes from a struct that lists all its members: `static auto fields() { return
+/// std::tuple{Field{"axes", &ReduceAttrs::axes}}; }`
 template <class T>
 [[nodiscard]] AttrsPtr make_attrs(T&& fields) {
-  return AttrsPtr(new detail::AttrsOf<std::remove_cvref_t<T>>(std::in_place, std::forward<T>(fields)));
+  using Struct = std::remove_cvref_t<T>;
+  static_assert(member_count<Struct>() == std::tuple_size_v<decltype(Struct::fields())>,
+                "fields() must name every member of the attributes");
+  return AttrsPtr(new detail::AttrsOf<Struct>(std::in_place, std::forward<T>(fields)));
 }
-/// Returns the struct given to `make_attrs<T>`. The code of an op uses only its own type.
+/// Returns the struct given to `make_attrs<T>`. The code of an op uses only its own type. `op` and `where`:
+/// for the message. errors: InvalidArgument for attributes of another type, and for none.
 template <class T>
-[[nodiscard]] const T& attrs_as(const Attrs& attrs) {
-  return static_cast<const detail::AttrsOf<T>&>(attrs).value;
+[[nodiscard]] const T& attrs_as(const Attrs* attrs, std::string_view op = "engine::attrs_as",
+                                const std::source_location& where = std::source_location::current()) {
+  if (attrs == nullptr || attrs->tag() != typeid(T)) detail::throw_wrong_attrs(op, typeid(T), attrs, where);
+  return static_cast<const detail::AttrsOf<T>&>(*attrs).value;
+}
+template <class T>
+[[nodiscard]] const T& attrs_as(const Attrs& attrs,
+                                const std::source_location& where = std::source_location::current()) {
+  return attrs_as<T>(&attrs, "engine::attrs_as", where);
 }
 
 }  // namespace lodestone::engine

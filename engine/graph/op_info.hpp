@@ -61,9 +61,7 @@ struct KernelCall {
   View out;                         ///< contiguous
   std::source_location where = {};  ///< place of its recording, for errors that depend on values
   template <class T>
-  [[nodiscard]] const T& attrs_of() const {
-    return attrs_as<T>(*attrs);
-  }
+  [[nodiscard]] const T& attrs_of() const;
 };
 
 /// A kernel for one dtype of the first input (of the output, where there is no input).
@@ -119,5 +117,10 @@ struct OpInfo {
   [[nodiscard]] bool has_kernel(const InferArgs& args) const;
   OpInfo& with_kernel(Backend backend, DType dtype, Kernel kernel);
 };
+
+template <class T>
+const T& KernelCall::attrs_of() const {
+  return attrs_as<T>(attrs, op.name, where);
+}
 
 }  // namespace lodestone::engine

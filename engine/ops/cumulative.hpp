@@ -4,11 +4,11 @@
 // Shapes stay.
 #pragma once
 
+#include "engine/ops/direction.hpp"
 #include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 
-enum class Direction : std::uint8_t { forward, reverse };
 [[nodiscard]] Tensor cumulative_sum(const Located& x, int axis, Direction direction = Direction::forward);
 [[nodiscard]] Tensor cumulative_product(const Located& x, int axis, Direction direction = Direction::forward);
 [[nodiscard]] Tensor cumulative_max(const Located& x, int axis, Direction direction = Direction::forward);

@@ -19,7 +19,7 @@ struct InferArgs {
   [[nodiscard]] const Aval& aval(std::size_t i) const { return in[i].aval(); }
   template <class T>
   [[nodiscard]] const T& as() const {
-    return attrs_as<T>(*attrs);
+    return attrs_as<T>(attrs, op.name, where);
   }
 };
 
@@ -33,7 +33,7 @@ struct RuleArgs {
   std::source_location where;
   template <class T>
   [[nodiscard]] const T& as() const {
-    return attrs_as<T>(*attrs);
+    return attrs_as<T>(attrs.get(), op.name, where);
   }
   /// Applies the same op with the same attributes to other inputs.
   [[nodiscard]] Tensor again(std::span<const Tensor> inputs) const;

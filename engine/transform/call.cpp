@@ -6,6 +6,7 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/record/tuple.hpp"
+#include "engine/transform/attributes.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/register.hpp"
 
@@ -15,11 +16,6 @@ namespace lodestone::engine {
 namespace {
 
 using R = const RuleArgs&;
-
-struct NameAttrs {
-  std::string name;
-  static auto fields() { return std::tuple{Field{"name", &NameAttrs::name}}; }
-};
 
 Tensor call_jvp(R args, std::span<const Tensor> tangents) {
   const Subgraph& body = args.as<CallAttrs>().body;

@@ -7,14 +7,6 @@
 
 namespace lodestone::engine {
 
-struct CallAttrs {
-  Subgraph body;
-  std::int64_t n_saved = 0;  ///< number of last outputs that only the backward pass uses
-  static auto fields() {
-    return std::tuple{Field{"body", &CallAttrs::body}, Field{"n_saved", &CallAttrs::n_saved}};
-  }
-};
-
 /// Returns the outputs, as a tuple. shapes: inputs as those of the body, captured ones included.
 [[nodiscard]] Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved,
                           std::source_location where);

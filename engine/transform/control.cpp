@@ -6,6 +6,7 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/record/tuple.hpp"
+#include "engine/transform/attributes.hpp"
 #include "engine/transform/register.hpp"
 #include "engine/transform/subgraph.hpp"
 
@@ -15,12 +16,6 @@ namespace lodestone::engine {
 namespace {
 
 using R = const RuleArgs&;
-
-/// Both take all inputs behind the predicate.
-struct CondAttrs {
-  Subgraph yes, no;
-  static auto fields() { return std::tuple{Field{"yes", &CondAttrs::yes}, Field{"no", &CondAttrs::no}}; }
-};
 
 Tensor record_cond(const Tensor& predicate, const Subgraph& yes, const Subgraph& no, const Tensors& operands,
                    std::source_location where) {

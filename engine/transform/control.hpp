@@ -3,6 +3,7 @@
 // like.
 #pragma once
 
+#include "engine/ops/direction.hpp"
 #include "engine/record/trace.hpp"
 
 namespace lodestone::engine {
@@ -17,7 +18,6 @@ namespace lodestone::engine {
 struct Scanned {
   Tensors carry, ys;
 };
-enum class Direction : std::uint8_t { forward, backward };
 
 /// Returns carry, y_t = f(carry, x_t) for t = 0, 1, … (or from the last to the first). The backward pass
 /// keeps the carry of every step and runs each again. shapes: xs [T, …] each, all with the same T; f gets the

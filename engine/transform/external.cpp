@@ -204,7 +204,7 @@ Tensor external(const core::MapPtr& map, const Located& x) {
                                 "expected real unknowns of {}, got {}; stack real and imaginary parts {}",
                                 map->name(), x.tensor.aval().text(), at_line(x.where));
   }
-  const AttrsPtr attrs = make_attrs(ExternalAttrs{map, map->name()});
+  const AttrsPtr attrs = make_attrs(ExternalAttrs{map});
   const Tensor at = cast(x, DType::f64);
   const Tensor y = is_differentiating()
                        ? external_value(external_linearize(at, attrs, x.where), attrs, x.where)

@@ -11,8 +11,7 @@ namespace lodestone::engine {
 
 struct ExternalAttrs {
   core::MapPtr map;
-  std::string name;
-  static auto fields() { return std::tuple{Field{"map", &ExternalAttrs::name}}; }
+  static auto fields() { return std::tuple{Field{"map", &ExternalAttrs::map}}; }
 };
 
 /// Returns the abstract value of the same items, each a vector of `extent` f64.

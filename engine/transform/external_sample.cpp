@@ -19,7 +19,7 @@ AttrsPtr small_map(Sampler& sampler) {
       core::pointwise(
           "sin", n_out, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); }),
       linear);
-  return make_attrs(ExternalAttrs{map, map->name()});
+  return make_attrs(ExternalAttrs{map});
 }
 
 Shape items_and(Sampler& sampler, Dim last) {

@@ -23,7 +23,7 @@ Tensor batch_items(R args, const std::vector<bool>& batched) {
     if (args.in[i].aval().kind != Kind::array && !batched[i])
       throw core::InvalidArgument(args.op.name + "#no_factorization",
                                   "expected a factorization for every item of {} {}",
-                                  args.as<ImplicitAttrs>().name, at_line(args.where));
+                                  args.as<ImplicitAttrs>().problem->name, at_line(args.where));
     inputs.push_back(with_batch(args.in[i], batched[i], size));
   }
   ImplicitAttrs attrs = args.as<ImplicitAttrs>();
@@ -71,7 +71,7 @@ Aval infer_apply(const InferArgs& args) {
   for (int axis = 0; fits && axis < items.rank(); ++axis) fits = b.shape[axis] == items[axis];
   if (!fits) {
     throw core::ShapeError("implicit_apply#wrong_right_hand_sides",
-                           "{}: expected right-hand sides {}[{}…, {}], got {} {}", attrs.name,
+                           "{}: expected right-hand sides {}[{}…, {}], got {} {}", attrs.problem->name,
                            core::name_of(attrs.problem->dtype), items.empty() ? "" : items.text(),
                            attrs.problem->unknown.count(), b.text(), at_line(args.where));
   }
@@ -120,9 +120,8 @@ Function implicit(ImplicitProblem problem, std::source_location where) {
     throw core::InvalidArgument("implicit#wrong_dtype",
                                 "expected floating-point unknowns of \"{}\", got {} {}", problem.name,
                                 core::name_of(problem.dtype), at_line(where));
-  const std::string name = problem.name;
   const auto shared = std::make_shared<const ImplicitProblem>(std::move(problem));
-  return [attrs = make_attrs(ImplicitAttrs{shared, name}), where](const Tensors& m) -> Tensors {
+  return [attrs = make_attrs(ImplicitAttrs{shared}), where](const Tensors& m) -> Tensors {
     static const OpInfo &solve = op_named("implicit_solve"), &value = op_named("implicit_value");
     if (m.empty())
       throw core::InvalidArgument("implicit#no_parameters",

@@ -11,15 +11,18 @@ namespace lodestone::engine {
 
 /// Which matrix is solved with.
 enum class Side : std::uint8_t { itself, adjoint };
+constexpr auto words(Side) {
+  using enum Side;
+  return core::Words<Side>{{itself, "itself"}, {adjoint, "adjoint"}};
+}
 
 struct ImplicitAttrs {
   std::shared_ptr<const ImplicitProblem> problem;
-  std::string name;
   int n_item_axes = 0;  ///< axes in front of all inputs
   Side side = Side::itself;
   static auto fields() {
-    return std::tuple{Field{"problem", &ImplicitAttrs::name},
-                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes}};
+    return std::tuple{Field{"problem", &ImplicitAttrs::problem},
+                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes}, Field{"side", &ImplicitAttrs::side}};
   }
 };
 

@@ -63,8 +63,7 @@ AttrsPtr small_problem(Sampler& sampler, Dim n) {
   };
   const auto problem =
       std::make_shared<const ImplicitProblem>(ImplicitProblem{"sample", {n}, c.dtype(), residual, solve});
-  return make_attrs(
-      ImplicitAttrs{problem, problem->name, 0, sampler.chance(0.5) ? Side::adjoint : Side::itself});
+  return make_attrs(ImplicitAttrs{problem, 0, sampler.chance(0.5) ? Side::adjoint : Side::itself});
 }
 
 Tensor solution(const Tensors& m, const AttrsPtr& attrs) {

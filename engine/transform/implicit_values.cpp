@@ -103,8 +103,9 @@ Tensor run_implicit_apply(R args) {
     const ImplicitFactors& factors = *items_of(args)[static_cast<std::size_t>(i)].factors;
     const Tensor x = attrs.side == Side::adjoint ? factors.solve_adjoint(block) : factors.solve(block);
     if (!x.is_valid() || !(x.shape() == block.shape()) || x.dtype() != block.dtype()) {
-      throw core::ShapeError("implicit#wrong_solved_block", "{}: expected {} from {}, got {} {}", attrs.name,
-                             block.aval().text(), attrs.side == Side::adjoint ? "solve_adjoint" : "solve",
+      throw core::ShapeError("implicit#wrong_solved_block", "{}: expected {} from {}, got {} {}",
+                             attrs.problem->name, block.aval().text(),
+                             attrs.side == Side::adjoint ? "solve_adjoint" : "solve",
                              x.is_valid() ? x.aval().text() : "nothing", at_line(args.where));
     }
     parts.push_back(x);

@@ -6,6 +6,7 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/record/tuple.hpp"
+#include "engine/transform/attributes.hpp"
 #include "engine/transform/control.hpp"
 #include "engine/transform/register.hpp"
 #include "engine/transform/subgraph.hpp"
@@ -18,17 +19,6 @@ namespace {
 
 using R = const RuleArgs&;
 using Marks = std::vector<bool>;
-
-struct ScanAttrs {
-  Subgraph body;
-  std::size_t n_carry = 0, n_x = 0;
-  Direction direction = Direction::forward;
-  static auto fields() {
-    return std::tuple{Field{"body", &ScanAttrs::body}, Field{"n_carry", &ScanAttrs::n_carry},
-                      Field{"n_x", &ScanAttrs::n_x}};
-  }
-  [[nodiscard]] std::size_t n_y() const { return body.n_outputs() - n_carry; }
-};
 
 /// A list of tensors taken apart piece by piece.
 class Pieces {
@@ -67,7 +57,7 @@ struct Parts {
   Tensors c, x, k;
 };
 Parts parts_of(R args) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   const Tensors all(args.in.begin(), args.in.end());
   Pieces pieces(all);
   return {pieces.next(attrs.n_carry), pieces.next(attrs.n_x), pieces.rest()};
@@ -79,14 +69,14 @@ Tensors record_scan(const Function& f, const Parts& parts, Direction direction, 
   std::vector<Aval> avals = avals_of(parts.c);
   for (const Tensor& x : parts.x) avals.push_back(unstacked(x.aval()));
   for (const Tensor& k : parts.k) avals.push_back(k.aval());
-  const ScanAttrs attrs{Subgraph(f, avals, where), parts.c.size(), parts.x.size(), direction};
+  const LoopAttrs attrs{Subgraph(f, avals, where), parts.c.size(), parts.x.size(), direction};
   return elements_of(record(op, joined({parts.c, parts.x, parts.k}), make_attrs(attrs), where), where);
 }
 
 // ---- Shapes and values -----------------------------------------------------------------------------------
 
 Aval infer_scan(const InferArgs& args) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   const std::vector<Aval> in = attrs.body.inputs(), out = attrs.body.outputs();
   for (std::size_t i = 0; i < attrs.n_carry; ++i) {
     if (out.size() <= i || !(in[i] == out[i]))
@@ -97,7 +87,7 @@ Aval infer_scan(const InferArgs& args) {
 }
 
 std::vector<Aval> scan_results(const InferArgs& args) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   std::vector<Aval> result = attrs.body.outputs();
   for (std::size_t i = attrs.n_carry; i < result.size(); ++i)
     result[i] = stacked(result[i], args.aval(attrs.n_carry).shape[0]);
@@ -105,7 +95,7 @@ std::vector<Aval> scan_results(const InferArgs& args) {
 }
 
 Tensor run_scan(R args) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   auto [carry, x, k] = parts_of(args);
   const Dim n_steps = x[0].shape()[0];
   const std::vector<Aval> outputs = attrs.body.outputs();
@@ -140,7 +130,7 @@ Marks floats_of(const std::vector<Aval>& avals, std::size_t n) {
 
 /// A scan that carries the tangents beside the carry.
 Tensor scan_jvp(R args, std::span<const Tensor> tangents) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   const std::vector<Aval> inputs = attrs.body.inputs();
   const auto [c, x, k] = parts_of(args);
   Marks marked = present(tangents, inputs);
@@ -175,7 +165,7 @@ Tensor scan_jvp(R args, std::span<const Tensor> tangents) {
 
 /// The carry that every step was given. shapes: [T, …].
 Tensors carries_of(R args) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   if (attrs.n_carry == 0) return {};
   const Function step = [&](const Tensors& in) {
     Pieces of(in);
@@ -190,7 +180,7 @@ Tensors carries_of(R args) {
 
 /// A scan the other way that carries the cotangents of the carry, and sums up those of k.
 Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   const std::vector<Aval> inputs = attrs.body.inputs(), outputs = attrs.body.outputs();
   const auto [c, x, k] = parts_of(args);
   const Tensors cotangents = elements_of(cotangent, args.where);
@@ -221,7 +211,7 @@ Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
     for (std::size_t i = 0; i < to_k.size(); ++i) to_k[i] = add_tangents(sums[i], to_k[i]);
     return joined({to_c, to_k, to_x});
   };
-  const Direction other = attrs.direction == Direction::forward ? Direction::backward : Direction::forward;
+  const Direction other = attrs.direction == Direction::forward ? Direction::reverse : Direction::forward;
   const Tensors result = record_scan(
       step, {joined({carry_bar, k_bar}), joined({x, carries_of(args), y_given}), k}, other, args.where);
   Pieces pieces(result);
@@ -231,7 +221,7 @@ Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
 
 /// Batches of carries and of what a step gives; x gets its batch behind the steps.
 Tensor scan_batch(R args, const Marks& marked) {
-  const auto& attrs = args.as<ScanAttrs>();
+  const auto& attrs = args.as<LoopAttrs>();
   const Dim size = batch_size(args, marked);
   Tensors inputs(args.in.begin(), args.in.end());
   Marks of_body = marked;
@@ -244,7 +234,7 @@ Tensor scan_batch(R args, const Marks& marked) {
     }
   }
   Tensors all = elements_of(record(args.op, inputs,
-                                   make_attrs(ScanAttrs{batched(attrs.body, of_body, size, args.where),
+                                   make_attrs(LoopAttrs{batched(attrs.body, of_body, size, args.where),
                                                         attrs.n_carry, attrs.n_x, attrs.direction}),
                                    args.where),
                             args.where);
@@ -264,9 +254,8 @@ Sample sample_scan(Sampler& sampler) {
   };
   const std::vector<Aval> avals{inputs[0].aval(), inputs[1].aval(), unstacked(inputs[2].aval()),
                                 inputs[3].aval()};
-  Sample sample{inputs,
-                make_attrs(ScanAttrs{Subgraph(f, avals, {}), 2, 1,
-                                     sampler.chance(0.5) ? Direction::backward : Direction::forward})};
+  Sample sample{inputs, make_attrs(LoopAttrs{Subgraph(f, avals, {}), 2, 1,
+                                             sampler.chance(0.5) ? Direction::reverse : Direction::forward})};
   sample.finish = [](const Tensor& y) {
     return get(y, 0) + sum(get(y, 2), Axes{get(y, 2).rank() - get(y, 0).rank() - 1});
   };
@@ -285,7 +274,7 @@ void register_scan(OpTable& table) {
   row.results = scan_results;
   row.run = run_scan;
   row.runs_when_recorded = [](const Attrs* attrs) {
-    return attrs_as<ScanAttrs>(*attrs).body.trace().runs_when_recorded();
+    return attrs_as<LoopAttrs>(*attrs).body.trace().runs_when_recorded();
   };
   row.derivative.formula =
       "scans: of the tangents beside the carry; of the cotangents, from the last step to the first";
@@ -316,7 +305,7 @@ Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)
     const Tensors c = of.next(carry.size());
     return f(c, of.rest());
   };
-  const ScanAttrs attrs{Subgraph(flat, avals, where), carry.size(), xs.size(), direction};
+  const LoopAttrs attrs{Subgraph(flat, avals, where), carry.size(), xs.size(), direction};
   const Tensors all =
       elements_of(record(op, joined({carry, xs, attrs.body.captured()}), make_attrs(attrs), where), where);
   Pieces pieces(all);

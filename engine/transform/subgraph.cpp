@@ -4,6 +4,8 @@
 #include "engine/ops/rules.hpp"
 #include "engine/record/tuple.hpp"
 
+#include <bit>
+
 namespace lodestone::engine {
 namespace {
 
@@ -37,6 +39,8 @@ Tensors Subgraph::operator()(const Tensors& inputs) const { return trace_->value
 std::string attr_text(const Subgraph& subgraph) {
   return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs());
 }
+std::uint64_t attr_hash(const Subgraph& subgraph) { return std::bit_cast<std::uintptr_t>(&subgraph.trace()); }
+bool attr_equals(const Subgraph& a, const Subgraph& b) { return &a.trace() == &b.trace(); }
 
 Tensors joined(std::initializer_list<std::span<const Tensor>> lists) {
   Tensors result;

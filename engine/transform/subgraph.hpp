@@ -37,6 +37,9 @@ class Subgraph {
   std::size_t n_picked_ = 0;
 };
 [[nodiscard]] std::string attr_text(const Subgraph& subgraph);  ///< "2 -> 1"
+// As attributes, sub-graphs compare by identity: what was recorded once, and its copies.
+[[nodiscard]] std::uint64_t attr_hash(const Subgraph& subgraph);
+[[nodiscard]] bool attr_equals(const Subgraph& a, const Subgraph& b);
 
 /// Returns true if tensors like this have derivatives.
 [[nodiscard]] inline bool has_tangents(const Aval& aval) {

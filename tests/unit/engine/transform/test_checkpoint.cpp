@@ -3,6 +3,7 @@
 #include "engine/core/map_algebra.hpp"
 #include "engine/dispatch/executor.hpp"
 #include "engine/memory/arena.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/variable.hpp"
 #include "engine/transform/checkpoint.hpp"
@@ -131,6 +132,29 @@ TEST_CASE("custom: the rules are used, forward, in reverse, batched and differen
       vmap([&](const Tensor& x) { return grad(f)(x); })(reshape(row({4, 16}), {2, 1})).to_vector<double>() ==
       std::vector<double>{0.75, 0.375});
   CHECK(hessian_product(f, row({4}), row({1})).to_vector<double>()[0] == Approx(-1.5 * 0.25 / 4.0));
+}
+
+TEST_CASE("custom: the derivative of a batch of batches uses the rules on each item", "[engine]") {
+  const Function plain = [](const Tensors& x) -> Tensors { return {x[0] * sum(x[0])}; };
+  CustomRules rules{"share"};
+  rules.jvp = [](const Tensors& x, const Tensors&, const Tensors& dx) -> Tensors {
+    return {dx[0] * sum(x[0]) + x[0] * sum(dx[0])};
+  };
+  rules.vjp = [](const Tensors& x, const Tensors&, const Tensors& w) -> Tensors {
+    return {w[0] * sum(x[0]) + sum(w[0] * x[0])};
+  };
+  const Tensor x = reshape(linspace(0.1, 2.4, 24, DType::f64), {2, 3, 4});
+  const Linearized by_rules = linearize(vmap(vmap(custom(plain, rules))), {x}),
+                   by_ops = linearize(vmap(vmap(plain)), {x});
+  const Tensor along = cos(x);
+  const auto forward = by_rules.jvp({along})[0].to_vector<double>(),
+             forward_by_ops = by_ops.jvp({along})[0].to_vector<double>(),
+             back = by_rules.vjp({along})[0].to_vector<double>(),
+             back_by_ops = by_ops.vjp({along})[0].to_vector<double>();
+  for (std::size_t i = 0; i < back.size(); ++i) {
+    CHECK(forward[i] == Approx(forward_by_ops[i]).epsilon(1e-13));
+    CHECK(back[i] == Approx(back_by_ops[i]).epsilon(1e-13));
+  }
 }
 
 TEST_CASE("custom: errors name the function and the rule", "[engine]") {

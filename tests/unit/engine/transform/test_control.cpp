@@ -126,11 +126,11 @@ TEST_CASE("scan: value, gradient, second derivative and batches are those of the
   CHECK(batch.to_vector<double>()[1] == Approx(filtered(decay, 2.0 * x).item<double>()).epsilon(1e-14));
 }
 
-TEST_CASE("scan: backward goes from the last to the first, no steps give the carry", "[engine]") {
+TEST_CASE("scan: reverse goes from the last to the first, no steps give the carry", "[engine]") {
   const auto step = [](const Tensors& carry, const Tensors& x) -> Tensors {
     return {2.0 * carry[0] + x[0], carry[0]};
   };
-  const Scanned all = scan(step, {scalar(0.0, DType::f64)}, {row({1, 2, 3})}, Direction::backward);
+  const Scanned all = scan(step, {scalar(0.0, DType::f64)}, {row({1, 2, 3})}, Direction::reverse);
   CHECK(all.carry[0].item<double>() == 17.0);
   CHECK(all.ys[0].to_vector<double>() == std::vector<double>{8, 3, 0});
   const Scanned none = scan(step, {scalar(5.0, DType::f64)}, {zeros({0}, DType::f64)});

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from the samples of the op table: attributes of every row, with each member changed in turn.
+#include "engine/core/map_algebra.hpp"
+#include "engine/ops/attributes.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/sampler.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/transform/attributes.hpp"
+#include "engine/transform/external_ops.hpp"
+#include "engine/transform/implicit_ops.hpp"
+#include "engine/transform/transforms.hpp"
+#include "tests/support/catch.hpp"
+
+#include <limits>
+#include <set>
+#include <typeindex>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+namespace {
+
+// Another value of each type of a member.
+template <class T>
+requires std::is_arithmetic_v<T> T changed(T value) {
+  return static_cast<T>(std::is_same_v<T, bool> ? !value : value + 1);
+}
+template <core::HasWords E>
+E changed(E value) {
+  for (const core::Word<E>& each : core::words_of<E>) {
+    if (each.value != value) return each.value;
+  }
+  return value;
+}
+DType changed(DType value) { return value == DType::f64 ? DType::f32 : DType::f64; }
+Device changed(Device value) { return {value.kind, static_cast<std::uint8_t>(value.index + 1)}; }
+IntList changed(IntList value) {
+  if (value.empty()) return {0};
+  value[value.size() - 1] += 1;
+  return value;
+}
+std::string changed(const std::string& value) { return value + "'"; }
+Subgraph changed(const Subgraph& value) {
+  return {[&](const Tensors& inputs) {
+            return value.trace().again(inputs, std::vector<bool>(inputs.size(), false)).outputs();
+          },
+          value.inputs(),
+          {}};
+}
+core::MapPtr changed(const core::MapPtr& value) {
+  return core::pointwise(
+      value->name(), value->size_in(), [](double x) { return x; }, [](double) { return 1.0; });
+}
+template <class T>
+std::shared_ptr<const T> changed(const std::shared_ptr<const T>& value) {
+  return std::make_shared<const T>(*value);
+}
+
+/// The text of what compares by identity may stay.
+template <class T>
+constexpr bool is_shown = !std::is_same_v<T, Subgraph>;
+template <class T>
+constexpr bool is_shown<std::shared_ptr<const T>> = false;
+
+template <class T>
+void check_members(const T& value) {
+  const AttrsPtr attrs = make_attrs(value), same = make_attrs(T(value));
+  CHECK(attrs->equals(*same));
+  CHECK(attrs->hash() == same->hash());
+  CHECK(attrs->text() == same->text());
+  const auto check = [&]<class Member>(const Field<T, Member>& field) {
+    T other = value;
+    other.*field.member = changed(value.*field.member);
+    const AttrsPtr with_other = make_attrs(other);
+    INFO(attrs->text() << " and " << with_other->text());
+    CHECK_FALSE(attrs->equals(*with_other));
+    CHECK_FALSE(with_other->equals(*attrs));
+    CHECK(attrs->hash() != with_other->hash());
+    if (is_shown<Member>) CHECK(attrs->text() != with_other->text());
+  };
+  std::apply([&](const auto&... field) { (check(field), ...); }, T::fields());
+}
+
+/// Returns the number of pairs of fields that are the same member or have the same name.
+template <class T>
+int n_repeated() {
+  const auto repeats = [](const auto& a, const auto& b) {
+    bool same = a.name == b.name;
+    if constexpr (std::is_same_v<decltype(a), decltype(b)>) same = same || a.member == b.member;
+    return same ? 1 : 0;
+  };
+  return std::apply(
+      [&](const auto&... each) {
+        const auto of = [&](const auto& one) { return (repeats(one, each) + ...) - 1; };
+        return (of(each) + ...);
+      },
+      T::fields());
+}
+
+template <class... T>
+struct Types {
+  static std::set<std::type_index> all() { return {typeid(T)...}; }
+  /// Checks the members of attributes of one of the types; false: they are of none.
+  static bool check(const Attrs& attrs) { return (check_if<T>(attrs) || ...); }
+  static int n_repeated_fields() { return (n_repeated<T>() + ...); }
+
+ private:
+  template <class One>
+  static bool check_if(const Attrs& attrs) {
+    if (attrs.tag() != typeid(One)) return false;
+    check_members(attrs_as<One>(attrs));
+    return true;
+  }
+};
+/// Attributes of the engine's own rows.
+using OwnTypes =
+    Types<AdamAttrs, AxisAttrs, BlendAttrs, CallAttrs, CastAttrs, CondAttrs, ConvAttrs, CustomAttrs,
+          DeviceAttrs, DotAttrs, ElementAttrs, ExternalAttrs, ImplicitAttrs, IndexAttrs, IotaAttrs, LoopAttrs,
+          NameAttrs, NormalizeAttrs, PadAttrs, PoolAttrs, RandomAttrs, ReduceAttrs, ScanAttrs, ShapeAttrs,
+          SliceAttrs, SolveAttrs, TransposeAttrs>;
+
+/// Returns the attributes of a few samples of a row; none where it has no attributes.
+std::vector<AttrsPtr> samples_of(const OpInfo& row) {
+  std::vector<AttrsPtr> result;
+  for (int i = 0; i < core::n_dtypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!row.dtypes.contains(dtype)) continue;
+    for (std::uint64_t n = 0; n < 4; ++n) {
+      Sampler sampler(dtype, 1 + n);
+      if (AttrsPtr attrs = row.sample(sampler).attrs) result.push_back(std::move(attrs));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("every op: attributes that differ in one member differ in text, hash and comparison", "[engine]") {
+  std::set<std::type_index> seen;
+  for (const OpInfo& row : OpTable::global().rows()) {
+    INFO(row.name);
+    for (const AttrsPtr& attrs : samples_of(row)) {
+      CHECK(OwnTypes::check(*attrs));
+      seen.insert(attrs->tag());
+    }
+  }
+  CHECK(seen == OwnTypes::all());
+}
+
+TEST_CASE("every op: attributes name each member once", "[engine]") {
+  CHECK(OwnTypes::n_repeated_fields() == 0);
+}
+
+TEST_CASE("attributes: numbers compare by their bits", "[engine]") {
+  const auto pad = [](double value) { return make_attrs(PadAttrs{{1}, {2}, {0}, value}); };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(pad(nan)->equals(*pad(nan)));
+  CHECK(pad(nan)->hash() == pad(nan)->hash());
+  CHECK_FALSE(pad(0.0)->equals(*pad(-0.0)));
+  CHECK(pad(0.0)->hash() != pad(-0.0)->hash());
+  CHECK(pad(0.0)->text() != pad(-0.0)->text());
+}
+
+TEST_CASE("attributes: the order of members counts, and the struct that they belong to", "[engine]") {
+  const AttrsPtr low = make_attrs(PadAttrs{{1}, {2}, {0}, 0.0}),
+                 high = make_attrs(PadAttrs{{2}, {1}, {0}, 0.0});
+  CHECK_FALSE(low->equals(*high));
+  CHECK(low->hash() != high->hash());
+  CHECK_FALSE(make_attrs(ReduceAttrs{{0, 1}})->equals(*make_attrs(TransposeAttrs{{0, 1}})));
+}
+
+TEST_CASE("attributes: copies of a sub-graph are the same, one of equal make is another", "[engine]") {
+  const Function f = [](const Tensors& x) -> Tensors { return {square(x[0])}; };
+  const std::vector<Aval> avals{{{2}, DType::f64, default_device()}};
+  const Subgraph first(f, avals, {}), copy = first, second(f, avals, {});
+  CHECK(make_attrs(CallAttrs{first, 0})->equals(*make_attrs(CallAttrs{copy, 0})));
+  CHECK_FALSE(make_attrs(CallAttrs{first, 0})->equals(*make_attrs(CallAttrs{second, 0})));
+}
+
+TEST_CASE("attributes: every call of a custom function has the same rules, also of a batch", "[engine]") {
+  const Function f = custom([](const Tensors& x) -> Tensors { return {square(x[0])}; }, {"square"});
+  const auto rules_of = [](const Tensor& element) {
+    return attrs_as<CustomAttrs>(*element.node().inputs[0]->attrs).rules;
+  };
+  const Tensor x = ones({2, 3}, DType::f64);
+  CHECK(rules_of(f({x})[0]) == rules_of(f({x})[0]));
+  CHECK(rules_of(f({x})[0]) == rules_of(vmap(f)({x})[0]));
+}
