@@ -2,7 +2,8 @@
 #include "engine/dispatch/executor.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/dispatch/kernel_run.hpp"
+#include "engine/graph/op_info.hpp"
 #include "engine/record/rule_args.hpp"
 
 #include <utility>
@@ -95,73 +96,6 @@ void Order::collect(std::span<const NodePtr> outputs) {
   if (runs_graphs) owned_ = std::vector<NodePtr>(nodes_.begin(), nodes_.end());
 }
 
-View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
-
-/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the
-/// line it came up in.
-[[noreturn]] void rethrow_with_place(const core::ShapeError& error, const Node& node) {
-  const std::string line = at_line(node.where);
-  if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
-  throw core::ShapeError(core::Worded{
-      fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line),
-      error.place()});
-}
-
-/// Returns the buffer of an input without later uses that has the output's size.
-BufferPtr buffer_to_reuse(const Node& node) {
-  for (const NodePtr& input : node.inputs) {
-    const bool is_last_use = input->has_one_owner() && input->buffer && input->buffer->has_one_owner();
-    if (is_last_use && input->aval.bytes() == node.aval.bytes() && input->is_contiguous() &&
-        input->offset == 0)
-      return input->buffer;
-  }
-  return {};
-}
-
-void allocate(Node& node, bool in_place) {
-  try {
-    node.buffer = in_place ? buffer_to_reuse(node) : BufferPtr();
-    if (!node.buffer) node.buffer = BufferPtr(new Buffer(node.aval.device, node.aval.bytes()));
-  } catch (const core::DeviceError& error) {
-    throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {} of {} {}", error.what(),
-                                                     node.aval.text(), node.op->name, at_line(node.where)),
-                                         error.place()});
-  }
-  node.offset = 0;
-  node.strides = contiguous_strides(node.aval.shape);
-}
-
-void run_kernel(Node& node) {
-  const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
-  const Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
-  // What a transform around still needs must not be written over.
-  const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
-  allocate(node, kernel.in_place && may_overwrite);
-  constexpr std::size_t few = 8;
-  std::array<View, few> views;
-  std::vector<View> many;
-  std::span<View> inputs(views.data(), std::min(node.inputs.size(), few));
-  if (node.inputs.size() > few) {
-    many.resize(node.inputs.size());
-    inputs = many;
-  }
-  std::vector<NodePtr> copies;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    const NodePtr& input = node.inputs[i];
-    const bool as_it_is = !kernel.contiguous_inputs || input->is_contiguous();
-    inputs[i] = view_of(as_it_is ? *input : *copies.emplace_back(contiguous(input)));
-  }
-  try {
-    kernel.run({*node.op, node.attrs.get(), inputs, view_of(node), node.where});
-  } catch (const core::ShapeError& error) {
-    node.buffer = BufferPtr();
-    rethrow_with_place(error, node);
-  } catch (...) {
-    node.buffer = BufferPtr();
-    throw;
-  }
-}
-
 /// A value that no kernel computes.
 void run_function(Node& node) {
   const OwnGraph own;
@@ -185,7 +119,8 @@ void run(Node& node) {
   } else if (node.op->run) {
     run_function(node);
   } else {
-    run_kernel(node);
+    // What a transform around still needs must not be written over.
+    run_kernel(node, keep_depth == 0 && !(outside_keeps && node.level < level));
   }
   if (observer != nullptr) observer->tell_end(node);
   if (outside_keeps && node.level < level) {
@@ -243,21 +178,5 @@ ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen,
   observer = this;
 }
 ExecutionObserver::~ExecutionObserver() { observer = outer_; }
-
-NodePtr contiguous(const NodePtr& node) {
-  if (node->is_contiguous()) return node;
-  if (Node* kept = node->row_major.get()) return NodePtr(kept);
-  static const OpInfo& copy = op_named("copy");
-  NodePtr result(new Node);
-  result->op = &copy;
-  result->aval = node->aval;
-  result->where = node->where;
-  result->thread = thread_number();
-  allocate(*result, false);
-  const View in = view_of(*node);
-  copy.kernel(node->aval.device.kind, node->aval.dtype)
-      .run({copy, nullptr, std::span(&in, 1), view_of(*result)});
-  return result;
-}
 
 }  // namespace lodestone::engine

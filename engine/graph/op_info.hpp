@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/graph/dtypes.hpp"
+#include "engine/graph/kernel.hpp"
 #include "engine/graph/node.hpp"
 
 #include <array>
@@ -41,37 +42,6 @@ struct Derivative {
   [[nodiscard]] bool exists() const { return static_cast<bool>(jvp); }
 };
 
-/// An operand of a kernel.
-struct View {
-  std::byte* data;
-  const Aval* aval;
-  const Strides* strides;
-  template <class T>
-  [[nodiscard]] T* as() const {
-    return reinterpret_cast<T*>(data);
-  }
-  [[nodiscard]] const Shape& shape() const { return aval->shape; }
-  [[nodiscard]] std::int64_t count() const { return aval->count(); }
-};
-
-struct KernelCall {
-  const OpInfo& op;
-  const Attrs* attrs;
-  std::span<const View> in;
-  View out;                         ///< contiguous
-  std::source_location where = {};  ///< place of its recording, for errors that depend on values
-  template <class T>
-  [[nodiscard]] const T& attrs_of() const;
-};
-
-/// A kernel for one dtype of the first input (of the output, where there is no input).
-struct Kernel {
-  std::string_view name;  ///< "cpu.loop"
-  void (*run)(const KernelCall&) = nullptr;
-  bool contiguous_inputs = false;  ///< inputs with gaps are copied first
-  bool in_place = false;  ///< the output may be the buffer of an input of the same size: element i is read
-                          ///< before it is written
-};
 /// Whose kernels they are: plain loops on the processor, fast loops on the processor, those of a CUDA device.
 /// Which of them a device runs, and in what order they are tried, is the business of `OpInfo::kernel`.
 enum class Backend : std::uint8_t { reference, processor, cuda };

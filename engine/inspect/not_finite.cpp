@@ -2,7 +2,8 @@
 #include "engine/inspect/not_finite.hpp"
 
 #include "engine/dispatch/executor.hpp"
-#include "engine/record/record.hpp"
+#include "engine/graph/op_info.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -23,9 +24,16 @@ bool any_set(const Node& node, std::int64_t n, Bits exponent) {
   return found != 0;
 }
 
+/// Returns true for a tuple whose elements a kernel computed; those of others came out of other ops.
+bool is_computed_tuple(const Node& node) {
+  return node.aval.kind == Kind::tuple && node.op != nullptr && !node.op->run;
+}
+
 bool is_finite(const NodePtr& node) {
-  if (node->aval.kind != Kind::array)
-    return true;  // elements of a tuple are looked at where they are computed
+  if (is_computed_tuple(*node))
+    return std::ranges::all_of(evaluated_elements(*node),
+                               [](const Tensor& each) { return is_finite(each.node_pointer()); });
+  if (node->aval.kind != Kind::array) return true;
   const std::int64_t n = node->aval.count();
   switch (node->aval.dtype) {
     case DType::bf16:
@@ -45,6 +53,13 @@ bool is_finite(const NodePtr& node) {
   }
 }
 
+/// Returns true if the value of a node lies in this buffer, or an element of it.
+bool holds(const Node& node, const BufferPtr& buffer) {
+  if (!is_computed_tuple(node)) return node.buffer == buffer;
+  return std::ranges::any_of(evaluated_elements(node),
+                             [&](const Tensor& each) { return each.node().buffer == buffer; });
+}
+
 }  // namespace
 
 bool all_finite(const Tensors& tensors) {
@@ -61,7 +76,7 @@ std::optional<std::string> first_not_finite(const std::function<void()>& f) {
     const std::string here = fmt::format("{} {}", node.op->name, at_line(node.where));
     // Inputs that this op has written over were computed, so they have been looked at.
     const auto came_in = [&](const NodePtr& input) {
-      return input->buffer && !(input->buffer == node.buffer) && !is_finite(input);
+      return input->buffer && !holds(node, input->buffer) && !is_finite(input);
     };
     const auto input = std::find_if(node.inputs.begin(), node.inputs.end(), came_in);
     found = input != node.inputs.end() ? fmt::format("an input {} of {}", (*input)->aval.text(), here)

@@ -2,7 +2,8 @@
 #include "engine/inspect/profile.hpp"
 
 #include "engine/dispatch/executor.hpp"
-#include "engine/record/record.hpp"
+#include "engine/record/rule_args.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -35,7 +36,12 @@ double bytes_of(const Aval& aval, const Strides& strides) {
 
 double bytes_moved(const Node& node) {
   if (is_view(node)) return 0.0;
-  double bytes = bytes_of(node.aval, node.strides);
+  double bytes = 0.0;
+  if (node.aval.kind == Kind::tuple) {
+    for (const Tensor& each : evaluated_elements(node)) bytes += bytes_of(each.aval(), each.node().strides);
+  } else {
+    bytes = bytes_of(node.aval, node.strides);
+  }
   for (const NodePtr& input : node.inputs) {
     if (input->aval.kind == Kind::array) bytes += bytes_of(input->aval, input->strides);
   }
@@ -44,9 +50,16 @@ double bytes_moved(const Node& node) {
 
 namespace {
 
+/// Returns true for what is counted: arrays, and tuples that a kernel computes.
+bool is_counted(const Node& node) {
+  return node.aval.kind == Kind::array || (node.aval.kind == Kind::tuple && !node.op->run);
+}
+
+/// Returns "exp f32"; without a dtype where several dtypes may meet.
 std::string name_of(const Node& node) {
-  return node.aval.kind == Kind::array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype))
-                                       : node.op->name;
+  if (!is_counted(node)) return node.op->name;
+  const DType dtype = node.aval.kind == Kind::array ? node.aval.dtype : node.inputs[0]->aval.dtype;
+  return fmt::format("{} {}", node.op->name, core::name_of(dtype));
 }
 
 /// Gives every moment to the innermost op that runs then.
@@ -102,7 +115,7 @@ Profile Profile::of(const std::function<void()>& f) {
     OpProfile& profile = of_op.try_emplace(name, OpProfile{name}).first->second;
     ++profile.calls;
     profile.seconds += seconds;
-    if (node.aval.kind == Kind::array && !is_view(node)) {
+    if (is_counted(node) && !is_view(node)) {
       profile.flops += flops_of(node);
       profile.bytes += bytes_moved(node);
     }

@@ -66,8 +66,7 @@ void register_get(OpTable& table) {
     return avals_of(args.in[0])[index];
   };
   row.run = [](R args) {
-    return static_cast<const TupleValue&>(*args.in[0].node().object)
-        .elements[static_cast<std::size_t>(args.as<ElementAttrs>().index)];
+    return evaluated_elements(args.in[0].node())[static_cast<std::size_t>(args.as<ElementAttrs>().index)];
   };
   row.derivative.formula = "element i of the tangent";
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) {

@@ -37,6 +37,10 @@ std::vector<Aval> avals_of(std::span<const Tensor> tensors) {
   return result;
 }
 
+const Tensors& evaluated_elements(const Node& tuple) {
+  return static_cast<const TupleValue&>(*tuple.object).elements;
+}
+
 Tensor evaluated_tuple(Tensors elements) {
   eval(elements);
   NodePtr node(new Node);

@@ -32,6 +32,8 @@ struct ElementAttrs {
                                   std::source_location where = std::source_location::current());
 [[nodiscard]] const std::vector<Aval>& avals_of(const Tensor& tuple);
 [[nodiscard]] std::vector<Aval> avals_of(std::span<const Tensor> tensors);
+/// Returns the elements of a node of `Kind::tuple` that has run.
+[[nodiscard]] const Tensors& evaluated_elements(const Node& tuple);
 /// For ops that run: a tuple that has its values.
 [[nodiscard]] Tensor evaluated_tuple(Tensors elements);
 /// Returns the aval of a tuple on this device.

@@ -5,12 +5,14 @@
 #include "engine/dispatch/executor.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/record/record.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 
 namespace lodestone::engine {
 namespace {
@@ -65,6 +67,7 @@ class Guarded {
     }
   }
   [[nodiscard]] View view() { return {data(), &aval_, &strides_}; }
+  [[nodiscard]] const Aval& aval() const { return aval_; }
   [[nodiscard]] std::size_t length() const { return length_; }
   [[nodiscard]] std::byte at(std::size_t i) const { return start_[i]; }
   [[nodiscard]] bool is_untouched_around(std::byte fill) const {
@@ -100,24 +103,39 @@ constexpr std::array<Fill, 4> fills{{{std::byte{0xff}, std::byte{0xff}, std::byt
 /// One run of a kernel.
 class Run {
  public:
-  Run(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs, const Tensors& inputs,
-      Fill fill)
-      : out(node.aval, contiguous_strides(node.aval.shape), fill.out), fill_(fill.out) {
-    std::vector<View> views;
+  Run(const Kernel& kernel, const std::vector<Aval>& results, const OpInfo& op, const Attrs* attrs,
+      const Tensors& inputs, Fill fill)
+      : fill_(fill.out) {
+    std::vector<View> from, to;
     for (const Tensor& input : inputs) {
       const Strides strides =
           kernel.contiguous_inputs ? contiguous_strides(input.shape()) : input.node().strides;
-      in.emplace_back(input.aval(), strides, in.size() % 2 == 0 ? fill.even : fill.odd).take(input.node());
-      views.push_back(in.back().view());
+      in_.emplace_back(input.aval(), strides, in_.size() % 2 == 0 ? fill.even : fill.odd).take(input.node());
+      from.push_back(in_.back().view());
     }
-    kernel.run({op, attrs, views, out.view(), std::source_location::current()});
+    for (const Aval& aval : results)
+      to.push_back(out.emplace_back(aval, contiguous_strides(aval.shape), fill.out).view());
+    KernelCall call{op, attrs, from, to, {}, std::source_location::current()};
+    const int n_threads = Scratch::threads_of_call();
+    const Workspace workspace = kernel.workspace == nullptr ? Workspace() : kernel.workspace(call);
+    const Shape bytes{static_cast<Dim>(Scratch::bytes_of(workspace, n_threads))};
+    scratch_.emplace(Aval{bytes, DType::u8}, Strides{1}, fill.out);
+    call.scratch = Scratch(scratch_->view().data, workspace, n_threads);
+    kernel.run(call);
   }
-  [[nodiscard]] bool stayed_inside() const { return out.is_untouched_around(fill_); }
-  std::deque<Guarded> in;  // views point into it
-  Guarded out;
+  /// Returns what it wrote to that is not its own, or "".
+  [[nodiscard]] std::string written_outside() const {
+    if (!scratch_->is_untouched_around(fill_)) return "its workspace";
+    const auto left = std::find_if(out.begin(), out.end(),
+                                   [&](const Guarded& each) { return !each.is_untouched_around(fill_); });
+    return left == out.end() ? "" : left->aval().text();
+  }
+  std::deque<Guarded> out;  // views point into it
 
  private:
   std::byte fill_;
+  std::deque<Guarded> in_;
+  std::optional<Guarded> scratch_;
 };
 
 struct Written {
@@ -125,25 +143,35 @@ struct Written {
   std::string wrong = {};
 };
 
-Written of_kernel(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs,
-                  const Tensors& inputs) {
+/// Returns the bytes of output i that are the same in all runs.
+std::size_t bytes_alike(const std::vector<std::unique_ptr<Run>>& runs, std::size_t i) {
+  const Guarded& first = runs[0]->out[i];
+  std::size_t n = 0;
+  for (std::size_t at = 0; at < first.length(); ++at)
+    n += std::all_of(runs.begin(), runs.end(),
+                     [&](const auto& run) { return run->out[i].at(at) == first.at(at); })
+             ? 1
+             : 0;
+  return n;
+}
+
+Written of_kernel(const Kernel& kernel, const std::vector<Aval>& results, const OpInfo& op,
+                  const Attrs* attrs, const Tensors& inputs) {
   std::vector<std::unique_ptr<Run>> runs;
   for (const Fill& fill : fills) {
-    runs.push_back(std::make_unique<Run>(kernel, node, op, attrs, inputs, fill));
-    if (!runs.back()->stayed_inside())
-      return {0, fmt::format("kernel {} wrote outside {}", kernel.name, node.aval.text())};
+    runs.push_back(std::make_unique<Run>(kernel, results, op, attrs, inputs, fill));
+    const std::string outside = runs.back()->written_outside();
+    if (!outside.empty()) return {0, fmt::format("kernel {} wrote outside {}", kernel.name, outside)};
   }
-  const Guarded& first = runs[0]->out;
   Written written;
-  for (std::size_t i = 0; i < first.length(); ++i)
-    written.n_bytes +=
-        std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run->out.at(i) == first.at(i); })
-            ? 1
-            : 0;
-  if (written.n_bytes < first.length())
-    written.wrong = fmt::format(
-        "kernel {} left {} of the {} bytes of {} unwritten, or read what is no element of an input",
-        kernel.name, first.length() - written.n_bytes, first.length(), node.aval.text());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::size_t alike = bytes_alike(runs, i), length = runs[0]->out[i].length();
+    written.n_bytes += alike;
+    if (alike < length)
+      written.wrong = fmt::format(
+          "kernel {} left {} of the {} bytes of {} unwritten, or read what is no element of an input",
+          kernel.name, length - alike, length, results[i].text());
+  }
   return written;
 }
 
@@ -159,27 +187,44 @@ std::string of_view(const Node& node) {
                             node.buffer->bytes());
 }
 
+std::string text_of(const std::vector<Aval>& avals) {
+  std::string text;
+  for (const Aval& each : avals) text += (text.empty() ? "" : ", ") + each.text();
+  return text;
+}
+
+/// Returns the abstract values of what an op gives: of a tuple its elements.
+std::vector<Aval> results_of(const Tensor& recorded) {
+  return recorded.aval().kind == Kind::tuple ? avals_of(recorded) : std::vector{recorded.aval()};
+}
+
+/// Compares what the shape rule says with what was recorded instead of the op.
+std::string of_decomposition(const Tensor& recorded, const InferArgs& args) {
+  const OpInfo& op = args.op;
+  const std::vector<Aval> expected = op.results ? op.results(args) : std::vector{op.infer(args)},
+                          found = results_of(recorded);
+  return expected == found ? ""
+                           : fmt::format("the shape rule says {}, the decomposition gave {}",
+                                         text_of(expected), text_of(found));
+}
+
 }  // namespace
 
 std::string out_of_bounds(const Tensor& recorded, const OpInfo& op, const Attrs* attrs,
                           const Tensors& inputs) {
   const Node& node = recorded.node();
   if (op.run) return "";  // the executor compares
-  if (node.op != &op) {
-    const Aval expected = op.infer({op, inputs, attrs, node.where});
-    return recorded.aval() == expected ? ""
-                                       : fmt::format("the shape rule says {}, the decomposition gave {}",
-                                                     expected.text(), recorded.aval().text());
-  }
+  if (node.op != &op) return of_decomposition(recorded, {op, inputs, attrs, node.where});
   Node probe;
   probe.aval = node.aval;
   const bool is_view = op.view != nullptr && op.view(inputs[0].node(), attrs, probe);
   const DType dtype = inputs.empty() ? recorded.dtype() : inputs[0].dtype();
+  const std::vector<Aval> results = results_of(recorded);
   double counted = 0.0;
   for (const auto& of_backend : op.kernels) {
     const Kernel& kernel = of_backend[static_cast<std::size_t>(dtype)];
     if (kernel.run == nullptr || is_view) continue;
-    const Written written = of_kernel(kernel, node, op, attrs, inputs);
+    const Written written = of_kernel(kernel, results, op, attrs, inputs);
     if (!written.wrong.empty()) return written.wrong;
     counted = static_cast<double>(written.n_bytes);
   }

@@ -26,8 +26,8 @@ struct SmoothAbsAttrs {
 template <class T>
 void smooth_abs_loop(const KernelCall& call) {
   const auto epsilon = static_cast<T>(call.attrs_of<SmoothAbsAttrs>().epsilon);
-  for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<T>()[i] = std::hypot(call.in[0].as<T>()[i], epsilon);
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i)
+    call.out[0].as<T>()[i] = std::hypot(call.in[0].as<T>()[i], epsilon);
 }
 
 OpInfo smooth_abs_row() {

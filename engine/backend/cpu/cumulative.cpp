@@ -4,6 +4,7 @@
 #include "engine/backend/accumulations.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
@@ -23,22 +24,29 @@ struct Lines {
   Carried<T>* carried;
 };
 
+constexpr std::int64_t side_by_side = 256;
+
+template <class T>
+Carried<T>* carried_of(Layout& layout, const KernelCall& call) {
+  const AlongAxis size(call.out[0].shape(), call.attrs_of<ScanAttrs>().axis);
+  return layout.array<Carried<T>>(std::min(side_by_side, size.inner));
+}
+
 /// Calls advance(lines) for all lines, in the order of the accumulation, on the threads there are.
 template <class T, class AdvanceLines>
 void for_lines(const KernelCall& call, AdvanceLines&& advance) {
   const auto& [axis, reverse] = call.attrs_of<ScanAttrs>();
-  const AlongAxis size(call.out.shape(), axis);
-  if (call.out.count() == 0) return;
-  constexpr std::int64_t side_by_side = 256;
+  const AlongAxis size(call.out[0].shape(), axis);
+  if (call.out[0].count() == 0) return;
   const std::int64_t pieces = (size.inner + side_by_side - 1) / side_by_side;
   const std::int64_t start = reverse ? (size.extent - 1) * size.inner : 0,
                      step = reverse ? -size.inner : size.inner;
-  share(size.outer * pieces, 2.0 * static_cast<double>(call.out.count()), [&](Dim first, Dim last) {
-    std::vector<Carried<T>> carried(static_cast<std::size_t>(std::min(side_by_side, size.inner)));
+  share(size.outer * pieces, 2.0 * static_cast<double>(call.out[0].count()), [&](Dim first, Dim last) {
+    Carried<T>* const carried = own_arrays<carried_of<T>>(call);
     for (Dim i = first; i < last; ++i) {
       const std::int64_t j = i % pieces * side_by_side;
       advance(Lines<T>{i / pieces * size.extent * size.inner + start + j,
-                       std::min(side_by_side, size.inner - j), step, size.extent, carried.data()});
+                       std::min(side_by_side, size.inner - j), step, size.extent, carried});
     }
   });
 }
@@ -47,7 +55,7 @@ template <class Step, class T>
 void scan_kernel(const KernelCall& call) {
   for_lines<T>(call, [&](const Lines<T>& lines) {
     const T* x = call.in[0].as<T>() + lines.from;
-    T* out = call.out.as<T>() + lines.from;
+    T* out = call.out[0].as<T>() + lines.from;
     Carried<T>* const y = lines.carried;
     for (std::int64_t k = 0; k < lines.extent; ++k, x += lines.step, out += lines.step) {
       for (std::int64_t j = 0; j < lines.count; ++j) {
@@ -62,7 +70,7 @@ template <class T>
 void recurrence_kernel(const KernelCall& call) {
   for_lines<T>(call, [&](const Lines<T>& lines) {
     const T *a = call.in[0].as<T>() + lines.from, *b = call.in[1].as<T>() + lines.from;
-    T* out = call.out.as<T>() + lines.from;
+    T* out = call.out[0].as<T>() + lines.from;
     Carried<T>* const y = lines.carried;
     for (std::int64_t k = 0; k < lines.extent; ++k, a += lines.step, b += lines.step, out += lines.step) {
       for (std::int64_t j = 0; j < lines.count; ++j) {
@@ -74,20 +82,24 @@ void recurrence_kernel(const KernelCall& call) {
   });
 }
 
+template <class T>
+void put(OpInfo& row, void (*run)(const KernelCall&)) {
+  row.with_kernel(
+      Backend::processor, core::dtype_of<T>,
+      {.name = "cpu.rows", .run = run, .contiguous_inputs = true, .workspace = own_workspace<carried_of<T>>});
+}
+
 }  // namespace
 
 void register_cumulative_kernels(OpTable& table) {
   for_each_accumulation([&]<class Step, class... T>(std::string_view name) {
-    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
-                                {"cpu.rows", scan_kernel<Step, T>, true}),
-     ...);
+    (put<T>(table.at(name), scan_kernel<Step, T>), ...);
   });
   OpInfo& row = table.at("linear_recurrence");
-  row.with_kernel(Backend::processor, DType::f32, {"cpu.rows", recurrence_kernel<float>, true});
-  row.with_kernel(Backend::processor, DType::f64, {"cpu.rows", recurrence_kernel<double>, true});
-  row.with_kernel(Backend::processor, DType::c64, {"cpu.rows", recurrence_kernel<std::complex<float>>, true});
-  row.with_kernel(Backend::processor, DType::c128,
-                  {"cpu.rows", recurrence_kernel<std::complex<double>>, true});
+  put<float>(row, recurrence_kernel<float>);
+  put<double>(row, recurrence_kernel<double>);
+  put<std::complex<float>>(row, recurrence_kernel<std::complex<float>>);
+  put<std::complex<double>>(row, recurrence_kernel<std::complex<double>>);
 }
 
 }  // namespace lodestone::engine::cpu_backend

@@ -140,7 +140,7 @@ struct Loops {
 
 void cast_kernel(const KernelCall& call) {
   core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
-    core::visit_stored_dtype(call.out.aval->dtype, [&](auto to) {
+    core::visit_stored_dtype(call.out[0].aval->dtype, [&](auto to) {
       unary_loops<scalar::Cast<decltype(to)>, decltype(from), decltype(to)>(call);
     });
   });
@@ -167,7 +167,7 @@ void select_planes(const KernelCall& call) {
 }
 
 void select_kernel(const KernelCall& call) {
-  switch (core::size_of(call.out.aval->dtype)) {  // only moved, so the size is all that counts
+  switch (core::size_of(call.out[0].aval->dtype)) {  // only moved, so the size is all that counts
     case 1:
       return select_planes<std::uint8_t>(call);
     case 2:

@@ -11,6 +11,7 @@ void register_reduction_kernels(OpTable& table);
 void register_movement_kernels(OpTable& table);
 void register_product_kernels(OpTable& table);
 void register_direct_convolution_kernels(OpTable& table);
+void register_convolution_weight_kernels(OpTable& table);
 void register_patch_convolution_kernels(OpTable& table);
 void register_pooling_kernels(OpTable& table);
 void register_normalization_kernels(OpTable& table);

@@ -11,8 +11,8 @@ template <int n_inputs>
 class LoopNest {
  public:
   LoopNest(const KernelCall& call, PlaneKernel<n_inputs> kernel)
-      : kernel_(kernel), out_(call.out.data), size_out_(size_of(call.out)) {
-    const Shape& shape = call.out.shape();
+      : kernel_(kernel), out_(call.out[0].data), size_out_(size_of(call.out[0])) {
+    const Shape& shape = call.out[0].shape();
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       if (shape[axis] == 1) continue;
       if (n_axes_ > 0 && merges(call, axis)) {

@@ -31,13 +31,13 @@ void copy_block(T* to, const Strides& to_strides, const T* from, const Strides& 
 template <class T>
 void pad_elements(const KernelCall& call) {
   const auto& attrs = call.attrs_of<PadAttrs>();
-  std::fill_n(call.out.as<T>(), call.out.count(), scalar::Cast<T>{}(attrs.value));
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), scalar::Cast<T>{}(attrs.value));
   Shape count = call.in[0].shape();
-  Strides steps = *call.out.strides;
+  Strides steps = *call.out[0].strides;
   const T* from = call.in[0].as<T>();
-  T* to = call.out.as<T>();
+  T* to = call.out[0].as<T>();
   for (int axis = 0; axis < count.rank(); ++axis) {
-    const Dim step = attrs.inside[axis] + 1, extent = call.out.shape()[axis];
+    const Dim step = attrs.inside[axis] + 1, extent = call.out[0].shape()[axis];
     const Dim first =
         attrs.low[axis] < 0 ? (-attrs.low[axis] + step - 1) / step : 0;  // first element that is not cropped
     const Dim last =
@@ -53,18 +53,19 @@ void pad_elements(const KernelCall& call) {
 template <class T>
 void concatenate_elements(const KernelCall& call) {
   const int axis = call.attrs_of<AxisAttrs>().axis;
-  T* to = call.out.as<T>();
+  T* to = call.out[0].as<T>();
   for (const View& part : call.in) {
-    if (part.count() > 0) copy_block(to, *call.out.strides, part.as<T>(), *part.strides, part.shape());
-    to += part.shape()[axis] * (*call.out.strides)[axis];
+    if (part.count() > 0) copy_block(to, *call.out[0].strides, part.as<T>(), *part.strides, part.shape());
+    to += part.shape()[axis] * (*call.out[0].strides)[axis];
   }
 }
 
 /// Makes a row-major copy of elements with gaps; the new shape is a view of the copy.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
+  const View out{call.out[0].data, call.in[0].aval, call.in[0].strides};
   copy.kernel(call.in[0].aval->device.kind, call.in[0].aval->dtype)
-      .run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
+      .run({copy, nullptr, call.in, std::span(&out, 1)});
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a
 // matrix, without intermediate arrays; what follows a normalization, in one pass each.
-#include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
-#include "engine/backend/cpu/sums.hpp"
+#include "engine/backend/cpu/moments.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/record/rule_args.hpp"
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
@@ -25,29 +24,25 @@ std::optional<Along> direction(const Axes& axes, int rank) {
   return std::nullopt;
 }
 
-/// The shift and scale of each column: mean, 1 / deviation; for slopes the means of t and of t y, with y the
-/// normalized values.
-template <class T>
-struct Moments {
-  std::vector<T> mean, r, mean_t, mean_ty;
+/// The arrays of a normalization of columns: mean and reciprocal deviation r of each, for slopes the means of
+/// t and of t y, with y the normalized values; sums of pieces.
+template <class T, int n_inputs>
+struct Columns {
+  T *mean, *r, *mean_t = nullptr, *mean_ty = nullptr;
+  double* totals;
+
+  Columns(Layout& layout, Dim n, Dim m) : mean(layout.array<T>(m)), r(layout.array<T>(m)) {
+    if (n_inputs == 2) mean_t = layout.array<T>(m);
+    if (n_inputs == 2) mean_ty = layout.array<T>(m);
+    totals = layout.array<double>(Pieces(n, m).n * n_inputs * m);
+  }
+  void measure(const T* x, Dim n, Dim m, double epsilon) const {
+    measure_columns(x, n, m, mean, totals);
+    for (Dim j = 0; j < m; ++j) r[j] = reciprocal_deviation<T>(totals[j] / static_cast<double>(n), epsilon);
+  }
 };
 
 // Passes over rows first … last − 1 of matrices with m columns.
-template <class T>
-[[gnu::always_inline]] inline void add_values(const T* x, Dim first, Dim last, Dim m, double* total) {
-  add_columns<T>(
-      first, last, m, m,
-      total, [x](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(x + at); });
-}
-template <class T>
-[[gnu::always_inline]] inline void add_squares(const T* x, const T* mean, Dim first, Dim last, Dim m,
-                                               double* total) {
-  add_columns<T>(
-      first, last, m, m, total, [=](auto load, Dim at, Dim j) __attribute__((always_inline)) {
-        const auto change = load(x + at) - load(mean + j);
-        return change * change;
-      });
-}
 template <class T>
 [[gnu::always_inline]] inline void add_products(const T* a, const T* b, Dim first, Dim last, Dim m,
                                                 double* total) {
@@ -57,27 +52,26 @@ template <class T>
       });
 }
 template <class T>
-[[gnu::always_inline]] inline void add_slopes(const T* x, const T* t, const Moments<T>& of, Dim first,
+[[gnu::always_inline]] inline void add_slopes(const T* x, const T* t, const Columns<T, 2>& of, Dim first,
                                               Dim last, Dim m, double* total) {
-  const T *const mean = of.mean.data(), *const r = of.r.data();
+  const T *const mean = of.mean, *const r = of.r;
   add_columns<T>(
       first, last, m, m, total, [=](auto load, Dim at, Dim j) __attribute__((always_inline)) {
         return load(t + at) * (load(x + at) - load(mean + j)) * load(r + j);
       });
 }
 template <class T>
-[[gnu::always_inline]] inline void write_values(const T* x, T* y, const Moments<T>& of, Dim first, Dim last,
-                                                Dim m) {
-  const T *const mean = of.mean.data(), *const r = of.r.data();
+[[gnu::always_inline]] inline void write_values(const T* x, T* y, const Columns<T, 1>& of, Dim first,
+                                                Dim last, Dim m) {
+  const T *const mean = of.mean, *const r = of.r;
   for (Dim i = first; i < last; ++i) {
     for (Dim j = 0; j < m; ++j) y[i * m + j] = (x[i * m + j] - mean[j]) * r[j];
   }
 }
 template <class T>
-[[gnu::always_inline]] inline void write_slopes(const T* x, const T* t, T* out, const Moments<T>& of,
+[[gnu::always_inline]] inline void write_slopes(const T* x, const T* t, T* out, const Columns<T, 2>& of,
                                                 Dim first, Dim last, Dim m) {
-  const T *const mean = of.mean.data(), *const r = of.r.data(), *const mean_t = of.mean_t.data(),
-                 *const mean_ty = of.mean_ty.data();
+  const T *const mean = of.mean, *const r = of.r, *const mean_t = of.mean_t, *const mean_ty = of.mean_ty;
   for (Dim i = first; i < last; ++i) {
     for (Dim j = 0; j < m; ++j) {
       const Dim at = i * m + j;
@@ -86,56 +80,37 @@ template <class T>
   }
 }
 
-constexpr double ns_per_element = 0.3;
-
 template <class T>
-std::vector<T> means_of(const std::vector<double>& totals, Dim n) {
-  std::vector<T> means(totals.size());
-  for (std::size_t j = 0; j < means.size(); ++j)
-    means[j] = static_cast<T>(totals[j] / static_cast<double>(n));
-  return means;
-}
-
-/// Returns the moments of the columns of x [n, m].
-template <class T>
-Moments<T> measured(const T* x, Dim n, Dim m, double epsilon) {
-  const auto sums = [&](const auto& add) { return sums_of_pieces(n, m, m, ns_per_element, add); };
-  const auto values = Widest<add_values<T>>::get();
-  const auto squares = Widest<add_squares<T>>::get();
-  Moments<T> of;
-  of.mean =
-      means_of<T>(sums([&](Dim first, Dim last, double* total) { values(x, first, last, m, total); }), n);
-  const auto total =
-      sums([&](Dim first, Dim last, double* part) { squares(x, of.mean.data(), first, last, m, part); });
-  for (const double each : total)
-    of.r.push_back(static_cast<T>(1.0 / std::sqrt(each / static_cast<double>(n) + epsilon)));
-  return of;
-}
-
-template <class T>
-void normalize_columns(const T* x, T* y, Dim n, Dim m, double epsilon) {
-  const Moments<T> of = measured(x, n, m, epsilon);
+void normalize_columns(const KernelCall& call, Dim n, Dim m) {
+  const T* x = call.in[0].as<T>();
+  T* y = call.out[0].as<T>();
+  Layout layout(call.scratch.shared());
+  const Columns<T, 1> of(layout, n, m);
+  of.measure(x, n, m, call.attrs_of<NormalizeAttrs>().epsilon);
   const auto write = Widest<write_values<T>>::get();
-  share(n, ns_per_element * static_cast<double>(n * m),
+  share(n, ns_of_column_pass * static_cast<double>(n * m),
         [&](Dim first, Dim last) { write(x, y, of, first, last, m); });
 }
 
 template <class T>
-void slope_columns(const T* x, const T* t, T* out, Dim n, Dim m, double epsilon) {
-  Moments<T> of = measured(x, n, m, epsilon);
+void slope_columns(const KernelCall& call, Dim n, Dim m) {
+  const T *x = call.in[0].as<T>(), *t = call.in[1].as<T>();
+  T* out = call.out[0].as<T>();
+  Layout layout(call.scratch.shared());
+  const Columns<T, 2> of(layout, n, m);
+  of.measure(x, n, m, call.attrs_of<NormalizeAttrs>().epsilon);
   const auto values = Widest<add_values<T>>::get();
   const auto slopes = Widest<add_slopes<T>>::get();
-  const auto total =
-      sums_of_pieces(n, m, 2 * m, 2.0 * ns_per_element, [&](Dim first, Dim last, double* part) {
-        for (Dim from = first; from < last; from += rows_at_once) {  // t is in cache for the second
-          values(t, from, std::min(from + rows_at_once, last), m, part);
-          slopes(x, t, of, from, std::min(from + rows_at_once, last), m, part + m);
-        }
-      });
-  of.mean_t = means_of<T>({total.begin(), total.begin() + m}, n);
-  of.mean_ty = means_of<T>({total.begin() + m, total.end()}, n);
+  sums_of_pieces(n, m, 2 * m, 2.0 * ns_of_column_pass, of.totals, [&](Dim first, Dim last, double* part) {
+    for (Dim from = first; from < last; from += rows_at_once) {  // t is in cache for the second
+      values(t, from, std::min(from + rows_at_once, last), m, part);
+      slopes(x, t, of, from, std::min(from + rows_at_once, last), m, part + m);
+    }
+  });
+  divide_by_count(of.totals, n, m, of.mean_t);
+  divide_by_count(of.totals + m, n, m, of.mean_ty);
   const auto write = Widest<write_slopes<T>>::get();
-  share(n, ns_per_element * static_cast<double>(n * m),
+  share(n, ns_of_column_pass * static_cast<double>(n * m),
         [&](Dim first, Dim last) { write(x, t, out, of, first, last, m); });
 }
 
@@ -161,7 +136,7 @@ template <class T>
                                 count);
   const double squares = row_sum<T>(
       n, [=](Dim j) __attribute__((always_inline)) { return (x[j] - mean) * (x[j] - mean); });
-  return {mean, static_cast<T>(1.0 / std::sqrt(squares / count + epsilon))};
+  return {mean, reciprocal_deviation<T>(squares / count, epsilon)};
 }
 template <class T>
 [[gnu::always_inline]] inline void normalize_rows(const T* x, T* y, Dim rows, Dim n, double epsilon) {
@@ -196,59 +171,77 @@ template <class T>
   }
 }
 
-template <class T>
-void normalize_kernel(const KernelCall& call) {
-  const auto& attrs = call.attrs_of<NormalizeAttrs>();
-  const Shape& shape = call.out.shape();
-  if (shape.count() == 0) return;
-  const Dim m = shape.back(), n = shape.count() / m;
-  const T* x = call.in[0].as<T>();
-  T* y = call.out.as<T>();
-  if (direction(attrs.axes, shape.rank()) == Along::columns)
-    return normalize_columns(x, y, n, m, attrs.epsilon);
-  const auto run = Widest<normalize_rows<T>>::get();
-  share(n, 3.0 * ns_per_element * static_cast<double>(n * m),
-        [&](Dim first, Dim last) { run(x + first * m, y + first * m, last - first, m, attrs.epsilon); });
+/// A matrix [n, m] whose columns or rows are normalized.
+struct Matrix {
+  Dim n, m;
+  Along along;
+  explicit Matrix(const KernelCall& call) {
+    const Shape& shape = call.out[0].shape();
+    m = shape.back();
+    n = m > 0 ? shape.count() / m : 0;
+    along = *direction(call.attrs_of<NormalizeAttrs>().axes, shape.rank());
+  }
+};
+
+template <class T, int n_inputs>
+Workspace normalize_workspace(const KernelCall& call) {
+  const Matrix of(call);
+  Layout layout;
+  if (of.along == Along::columns) static_cast<void>(Columns<T, n_inputs>(layout, of.n, of.m));
+  return {.shared = layout.bytes()};
 }
 
 template <class T>
-void slope_kernel(const KernelCall& call) {
-  const auto& attrs = call.attrs_of<NormalizeAttrs>();
-  const Shape& shape = call.out.shape();
-  if (shape.count() == 0) return;
-  const Dim m = shape.back(), n = shape.count() / m;
-  const T *x = call.in[0].as<T>(), *t = call.in[1].as<T>();
-  T* out = call.out.as<T>();
-  if (direction(attrs.axes, shape.rank()) == Along::columns)
-    return slope_columns(x, t, out, n, m, attrs.epsilon);
-  const auto run = Widest<slope_rows<T>>::get();
-  share(n, 5.0 * ns_per_element * static_cast<double>(n * m), [&](Dim first, Dim last) {
-    run(x + first * m, t + first * m, out + first * m, last - first, m, attrs.epsilon);
+void normalize_kernel(const KernelCall& call) {
+  if (call.out[0].count() == 0) return;
+  const auto [n, m, along] = Matrix(call);
+  if (along == Along::columns) return normalize_columns<T>(call, n, m);
+  const auto run = Widest<normalize_rows<T>>::get();
+  share(n, 3.0 * ns_of_column_pass * static_cast<double>(n * m), [&, m = m](Dim first, Dim last) {
+    run(call.in[0].as<T>() + first * m, call.out[0].as<T>() + first * m, last - first, m,
+        call.attrs_of<NormalizeAttrs>().epsilon);
   });
 }
 
 template <class T>
+void slope_kernel(const KernelCall& call) {
+  if (call.out[0].count() == 0) return;
+  const auto [n, m, along] = Matrix(call);
+  if (along == Along::columns) return slope_columns<T>(call, n, m);
+  const auto run = Widest<slope_rows<T>>::get();
+  share(n, 5.0 * ns_of_column_pass * static_cast<double>(n * m), [&, m = m](Dim first, Dim last) {
+    run(call.in[0].as<T>() + first * m, call.in[1].as<T>() + first * m, call.out[0].as<T>() + first * m,
+        last - first, m, call.attrs_of<NormalizeAttrs>().epsilon);
+  });
+}
+
+double* totals_of_products(Layout& layout, const KernelCall& call) {
+  const Dim m = call.out[0].count(), n = m > 0 ? call.in[0].count() / m : 0;
+  return layout.array<double>(Pieces(n, m).n * m);
+}
+
+template <class T>
 void products_kernel(const KernelCall& call) {
-  const Dim m = call.out.count();
+  const Dim m = call.out[0].count();
   if (m == 0) return;
   const auto run = Widest<add_products<T>>::get();
-  const auto total =
-      sums_of_pieces(call.in[0].count() / m, m, m, ns_per_element, [&](Dim first, Dim last, double* part) {
-        run(call.in[0].as<T>(), call.in[1].as<T>(), first, last, m, part);
-      });
-  std::transform(total.begin(), total.end(), call.out.as<T>(),
-                 [](double each) { return static_cast<T>(each); });
+  double* const totals = shared_arrays<totals_of_products>(call);
+  sums_of_pieces(call.in[0].count() / m, m, m, ns_of_column_pass, totals,
+                 [&](Dim first, Dim last, double* part) {
+                   run(call.in[0].as<T>(), call.in[1].as<T>(), first, last, m, part);
+                 });
+  std::transform(totals, totals + m, call.out[0].as<T>(), [](double each) { return static_cast<T>(each); });
 }
 
 template <class T>
 void scale_shift_kernel(const KernelCall& call) {
   const auto run = Widest<scale_shift_rows<T>>::get();
   const Dim m = call.in[1].count();
-  if (call.out.count() == 0) return;
-  share(call.out.count() / m, ns_per_element * static_cast<double>(call.out.count()),
+  if (call.out[0].count() == 0) return;
+  share(call.out[0].count() / m, ns_of_column_pass * static_cast<double>(call.out[0].count()),
         [&](Dim first, Dim last) {
           run(call.in[0].as<T>() + first * m, call.in[1].as<T>(), call.in[2].as<T>(),
-              call.out.as<T>() + first * m, last - first, m);
+              call.out[0].as<T>() + first * m, last - first, m);
         });
 }
 
@@ -261,24 +254,35 @@ bool accepts(const InferArgs& args) {
   return direction(args.as<NormalizeAttrs>().axes, args.aval(0).shape.rank()).has_value();
 }
 
+template <class T>
+void register_for(OpTable& table) {
+  const auto put = [&](std::string_view name, const Kernel& kernel) {
+    table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, kernel);
+  };
+  put("normalize", {.name = "cpu.columns",
+                    .run = normalize_kernel<T>,
+                    .contiguous_inputs = true,
+                    .workspace = normalize_workspace<T, 1>});
+  put("normalize_slope", {.name = "cpu.columns",
+                          .run = slope_kernel<T>,
+                          .contiguous_inputs = true,
+                          .workspace = normalize_workspace<T, 2>});
+  put("sum_products", {.name = "cpu.columns",
+                       .run = products_kernel<T>,
+                       .contiguous_inputs = true,
+                       .workspace = shared_workspace<totals_of_products>});
+  put("scale_shift",
+      {.name = "cpu.rows", .run = scale_shift_kernel<T>, .contiguous_inputs = true, .in_place = true});
+}
+
 }  // namespace
 
 void register_normalization_kernels(OpTable& table) {
-  OpInfo& of_value = table.at("normalize");
-  of_value.accepts = accepts;
-  of_value.with_kernel(Backend::processor, DType::f32, {"cpu.columns", normalize_kernel<float>, true});
-  of_value.with_kernel(Backend::processor, DType::f64, {"cpu.columns", normalize_kernel<double>, true});
-  OpInfo& of_slope = table.at("normalize_slope");
-  of_slope.accepts = accepts;
-  of_slope.with_kernel(Backend::processor, DType::f32, {"cpu.columns", slope_kernel<float>, true});
-  of_slope.with_kernel(Backend::processor, DType::f64, {"cpu.columns", slope_kernel<double>, true});
-  OpInfo& products = table.at("sum_products");
-  products.accepts = sums_columns;
-  products.with_kernel(Backend::processor, DType::f32, {"cpu.columns", products_kernel<float>, true});
-  products.with_kernel(Backend::processor, DType::f64, {"cpu.columns", products_kernel<double>, true});
-  OpInfo& affine = table.at("scale_shift");
-  affine.with_kernel(Backend::processor, DType::f32, {"cpu.rows", scale_shift_kernel<float>, true, true});
-  affine.with_kernel(Backend::processor, DType::f64, {"cpu.rows", scale_shift_kernel<double>, true, true});
+  table.at("normalize").accepts = accepts;
+  table.at("normalize_slope").accepts = accepts;
+  table.at("sum_products").accepts = sums_columns;
+  register_for<float>(table);
+  register_for<double>(table);
 }
 
 }  // namespace lodestone::engine::cpu_backend

@@ -5,12 +5,12 @@
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/cpu/triple.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
@@ -35,24 +35,41 @@ std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape&
   return axes;
 }
 
-/// One output position: where each element of its window starts in x, and scratch of one element per channel.
-/// Winners are numbers of elements, as wide as T so that they vectorize alike.
+/// One output position: where each element of its window starts in x, and for each channel the largest so far
+/// and its number, which is as wide as T so that they vectorize alike.
 template <class T>
 struct Window {
   using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   const T* x;
-  Dim channels;
-  std::vector<Dim> elements;
-  std::vector<T> best;
-  std::vector<Number> winner;
+  Dim channels, n_elements;
+  Dim* elements;
+  T* best;
+  Number* winner;
 };
+
+/// The aim of a search in windows: the largest element, or also which it is.
+enum class Find { largest, winner };
+
+/// A window of x, in scratch.
+template <class T, Find find>
+Window<T> window_of(Layout& layout, const KernelCall& call) {
+  const View& x = call.in[0];
+  const Dim channels = x.shape().back(), most = Shape(call.attrs_of<PoolAttrs>().window).count(),
+            n_kept = find == Find::winner ? channels : 0;
+  return {x.as<T>(),
+          channels,
+          0,
+          layout.array<Dim>(most),
+          layout.array<T>(n_kept),
+          layout.array<typename Window<T>::Number>(n_kept)};
+}
 
 /// The largest of each channel, the first of equals; NaN if there is one.
 template <class T>
 [[gnu::always_inline]] inline void largest(Window<T>& window, const T*, T* out) {
   std::copy_n(window.x + window.elements[0], window.channels, out);
-  for (const Dim element : window.elements) {
-    const T* const x = window.x + element;
+  for (Dim k = 0; k < window.n_elements; ++k) {
+    const T* const x = window.x + window.elements[k];
     for (Dim c = 0; c < window.channels; ++c) out[c] = x[c] > out[c] || x[c] != x[c] ? x[c] : out[c];
   }
 }
@@ -60,11 +77,11 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void find_winners(Window<T>& window) {
   using Number = typename Window<T>::Number;
-  T* const best = window.best.data();
-  Number* const winner = window.winner.data();
+  T* const best = window.best;
+  Number* const winner = window.winner;
   std::copy_n(window.x + window.elements[0], window.channels, best);
   std::fill_n(winner, window.channels, Number{0});
-  for (std::size_t k = 1; k < window.elements.size(); ++k) {
+  for (Dim k = 1; k < window.n_elements; ++k) {
     const T* const x = window.x + window.elements[k];
     const auto number = static_cast<Number>(k);
     for (Dim c = 0; c < window.channels; ++c) {
@@ -79,8 +96,8 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void pick(Window<T>& window, const T* t, T* out) {
   find_winners(window);
-  const auto* const winner = window.winner.data();
-  for (std::size_t k = 0; k < window.elements.size(); ++k) {
+  const auto* const winner = window.winner;
+  for (Dim k = 0; k < window.n_elements; ++k) {
     const T* const from = t + window.elements[k];
     const auto number = static_cast<typename Window<T>::Number>(k);
     for (Dim c = 0; c < window.channels; ++c) out[c] = winner[c] == number ? from[c] : out[c];
@@ -91,8 +108,8 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void place(Window<T>& window, const T* t, T* out) {
   find_winners(window);
-  const auto* const winner = window.winner.data();
-  for (std::size_t k = 0; k < window.elements.size(); ++k) {
+  const auto* const winner = window.winner;
+  for (Dim k = 0; k < window.n_elements; ++k) {
     T* const to = out + window.elements[k];
     const auto number = static_cast<typename Window<T>::Number>(k);
     for (Dim c = 0; c < window.channels; ++c) to[c] += winner[c] == number ? t[c] : T(0);
@@ -107,7 +124,7 @@ struct Advance {
   Dim t, out;
 };
 
-template <class T>
+template <class T, Find find>
 struct Run {
   const KernelCall& call;
   Step<T> step;
@@ -118,22 +135,21 @@ struct Run {
   void over(Dim first, Dim last) const {
     const auto [a, b, c] = axes_of(call.attrs_of<PoolAttrs>(), call.in[0].shape(), positions);
     const Dim channels = positions.back();
-    Window<T> window{
-        call.in[0].as<T>(), channels, {}, std::vector<T>(static_cast<std::size_t>(channels)), {}};
-    window.winner.resize(static_cast<std::size_t>(channels));
+    Window<T> window = own_arrays<window_of<T, find>>(call);
     for (Dim at = first; at < last; ++at) {
       const auto [c0, c1] = c.range(at % c.positions);
       const auto [b0, b1] = b.range(at / c.positions % b.positions);
       const auto [a0, a1] = a.range(at / c.positions / b.positions % a.positions);
       const Dim item = at / c.positions / b.positions / a.positions;
-      window.elements.clear();
+      window.n_elements = 0;
       for (Dim i = a0; i < a1; ++i) {
         for (Dim j = b0; j < b1; ++j) {
           for (Dim k = c0; k < c1; ++k)
-            window.elements.push_back((((item * a.extent + i) * b.extent + j) * c.extent + k) * channels);
+            window.elements[window.n_elements++] =
+                (((item * a.extent + i) * b.extent + j) * c.extent + k) * channels;
         }
       }
-      step(window, t + at * advance.t * channels, call.out.as<T>() + at * advance.out * channels);
+      step(window, t + at * advance.t * channels, call.out[0].as<T>() + at * advance.out * channels);
     }
   }
   /// Windows may overlap: where they are written to, only items are independent.
@@ -148,32 +164,41 @@ struct Run {
 
 template <class T>
 void max_pool_kernel(const KernelCall& call) {
-  Run<T>{call, Widest<largest<T>>::get(), call.out.shape(), nullptr, {0, 1}}.all();
+  Run<T, Find::largest>{call, Widest<largest<T>>::get(), call.out[0].shape(), nullptr, {0, 1}}.all();
 }
 
 template <class T>
 void pool_pick_kernel(const KernelCall& call) {
-  Run<T>{call, Widest<pick<T>>::get(), call.out.shape(), call.in[1].as<T>(), {0, 1}}.all();
+  Run<T, Find::winner>{call, Widest<pick<T>>::get(), call.out[0].shape(), call.in[1].as<T>(), {0, 1}}.all();
 }
 
 template <class T>
 void pool_place_kernel(const KernelCall& call) {
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  Run<T>{call, Widest<place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0}}.all();
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
+  Run<T, Find::winner>{call, Widest<place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0}}.all();
 }
 
-template <class... T>
+template <class T, Find find>
+void put(OpInfo& row, void (*run)(const KernelCall&)) {
+  row.with_kernel(Backend::processor, core::dtype_of<T>,
+                  {.name = "cpu.windows",
+                   .run = run,
+                   .contiguous_inputs = true,
+                   .workspace = own_workspace<window_of<T, find>>});
+}
+
+template <class T>
 void register_for(OpTable& table) {
-  const auto put = [&](std::string_view name, DType dtype, void (*run)(const KernelCall&)) {
-    table.at(name).with_kernel(Backend::processor, dtype, {"cpu.windows", run, true});
-  };
-  (put("max_pool", core::dtype_of<T>, max_pool_kernel<T>), ...);
-  (put("pool_pick", core::dtype_of<T>, pool_pick_kernel<T>), ...);
-  (put("pool_place", core::dtype_of<T>, pool_place_kernel<T>), ...);
+  put<T, Find::largest>(table.at("max_pool"), max_pool_kernel<T>);
+  put<T, Find::winner>(table.at("pool_pick"), pool_pick_kernel<T>);
+  put<T, Find::winner>(table.at("pool_place"), pool_place_kernel<T>);
 }
 
 }  // namespace
 
-void register_pooling_kernels(OpTable& table) { register_for<float, double>(table); }
+void register_pooling_kernels(OpTable& table) {
+  register_for<float>(table);
+  register_for<double>(table);
+}
 
 }  // namespace lodestone::engine::cpu_backend

@@ -4,6 +4,7 @@
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/core/blas_setup.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
@@ -33,14 +34,15 @@ std::optional<Group> group_of(const Shape& shape, const Strides& strides, const 
   return group;
 }
 
-/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one), or a packed
-/// copy of it.
+/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one), which lies
+/// in an array or in a copy of it.
 template <class T>
 struct Operand {
   const T* data;
   Dim batch, rows, columns;
   Dim batch_stride, row_stride, column_stride;
-  std::vector<T> packed;
+  T* copy = nullptr;  ///< the elements are to be packed into it first, in the order of these axes
+  Axes order = {};
 };
 
 Dim extent_of(const Shape& shape, const Axes& axes) {
@@ -49,12 +51,12 @@ Dim extent_of(const Shape& shape, const Axes& axes) {
   return product;
 }
 
+/// Copies the elements one behind the other.
 template <class T>
-void pack(std::vector<T>& to, const View& view, const Axes& order) {
-  to.reserve(static_cast<std::size_t>(view.count()));
+void pack(T* to, const View& view, const Axes& order) {
   const auto walk = [&](auto&& self, int depth, const T* from) -> void {
     if (depth == order.size()) {
-      to.push_back(*from);
+      *to++ = *from;
       return;
     }
     const auto axis = static_cast<int>(order[depth]);
@@ -64,7 +66,8 @@ void pack(std::vector<T>& to, const View& view, const Axes& order) {
 }
 
 template <class T>
-Operand<T> operand(const View& view, const Axes& batch, const Axes& rows, const Axes& columns) {
+Operand<T> operand(Layout& layout, const View& view, const Axes& batch, const Axes& rows,
+                   const Axes& columns) {
   const Shape& shape = view.shape();
   const auto b = group_of(shape, *view.strides, batch), r = group_of(shape, *view.strides, rows),
              c = group_of(shape, *view.strides, columns);
@@ -72,16 +75,28 @@ Operand<T> operand(const View& view, const Axes& batch, const Axes& rows, const 
     return (along.extent == 1 || along.stride == 1) && (across.extent == 1 || across.stride >= along.extent);
   };
   if (b && r && c && (usable(*r, *c) || usable(*c, *r)))
-    return {view.as<T>(), b->extent, r->extent, c->extent, b->stride, r->stride, c->stride, {}};
+    return {view.as<T>(), b->extent, r->extent, c->extent, b->stride, r->stride, c->stride};
   Axes order = batch;
   for (const Dim axis : rows) order.push_back(axis);
   for (const Dim axis : columns) order.push_back(axis);
   const Dim n_rows = extent_of(shape, rows), n_columns = extent_of(shape, columns);
-  Operand<T> result{nullptr, extent_of(shape, batch), n_rows, n_columns, n_rows * n_columns, n_columns, 1,
-                    {}};
-  pack(result.packed, view, order);
-  result.data = result.packed.data();
-  return result;
+  T* const copy = layout.array<T>(view.count());
+  return {copy, extent_of(shape, batch), n_rows, n_columns, n_rows * n_columns, n_columns, 1, copy, order};
+}
+
+/// Both operands of a product, with copies of those that lie otherwise than BLAS reads them.
+template <class T>
+struct Operands {
+  Operand<T> a, b;
+};
+
+template <class T>
+Operands<T> operands(Layout& layout, const KernelCall& call) {
+  const auto& attrs = call.attrs_of<DotAttrs>();
+  const Axes free_a = DotAttrs::free_axes(call.in[0].shape().rank(), attrs.contract_a, attrs.batch_a);
+  const Axes free_b = DotAttrs::free_axes(call.in[1].shape().rank(), attrs.contract_b, attrs.batch_b);
+  return {operand<T>(layout, call.in[0], attrs.batch_a, free_a, attrs.contract_a),
+          operand<T>(layout, call.in[1], attrs.batch_b, attrs.contract_b, free_b)};
 }
 
 /// Returns true for A B of two matrices as they are stored, too small to be shared among threads: then there
@@ -94,36 +109,45 @@ bool is_small_product(const KernelCall& call) {
   };
   const auto is_only = [](const Axes& axes, Dim axis) { return axes.size() == 1 && axes[0] == axis; };
   return is_stored(call.in[0]) && is_stored(call.in[1]) && is_only(attrs.contract_a, 1) &&
-         is_only(attrs.contract_b, 0) && call.out.shape()[0] < 128;
+         is_only(attrs.contract_b, 0) && call.out[0].shape()[0] < 128;
 }
 
 template <class T>
 void dot_kernel(const KernelCall& call) {
   if (is_small_product(call)) {
-    const Dim rows = call.out.shape()[0], columns = call.out.shape()[1], summed = call.in[0].shape()[1];
+    const Dim rows = call.out[0].shape()[0], columns = call.out[0].shape()[1], summed = call.in[0].shape()[1];
     return gemm<T>({rows, columns, summed}, {call.in[0].as<T>(), summed, 1}, {call.in[1].as<T>(), columns, 1},
-                   {call.out.as<T>(), columns});
+                   {call.out[0].as<T>(), columns});
   }
-  const auto& attrs = call.attrs_of<DotAttrs>();
-  const Axes free_a = DotAttrs::free_axes(call.in[0].shape().rank(), attrs.contract_a, attrs.batch_a);
-  const Axes free_b = DotAttrs::free_axes(call.in[1].shape().rank(), attrs.contract_b, attrs.batch_b);
-  const Operand<T> a = operand<T>(call.in[0], attrs.batch_a, free_a, attrs.contract_a);
-  const Operand<T> b = operand<T>(call.in[1], attrs.batch_b, attrs.contract_b, free_b);
-  if (call.out.count() == 0) return;
+  if (call.out[0].count() == 0) return;
+  const auto [a, b] = shared_arrays<operands<T>>(call);
+  if (a.copy != nullptr) pack(a.copy, call.in[0], a.order);
+  if (b.copy != nullptr) pack(b.copy, call.in[1], b.order);
   // Rows are split by the shape alone: BLAS adds in another order for other numbers of rows, and the number
   // of threads must not change a bit. Each piece costs BLAS another look at B, hence few of them.
   const double ns = 0.02 * static_cast<double>(a.rows * b.columns) * static_cast<double>(a.columns);
   const Dim pieces = std::clamp<Dim>(std::min(a.rows / 128, static_cast<Dim>(ns / least_shared_ns)), 1, 4);
-  share(a.batch * pieces, ns * static_cast<double>(a.batch), [&](Dim begin, Dim end) {
+  share(a.batch * pieces, ns * static_cast<double>(a.batch), [&, &a = a, &b = b](Dim begin, Dim end) {
     for (Dim i = begin; i < end; ++i) {
       const Dim n = i / pieces, first = i % pieces * a.rows / pieces,
                 last = (i % pieces + 1) * a.rows / pieces;
       gemm<T>({last - first, b.columns, a.columns},
               {a.data + n * a.batch_stride + first * a.row_stride, a.row_stride, a.column_stride},
               {b.data + n * b.batch_stride, b.row_stride, b.column_stride},
-              {call.out.as<T>() + (n * a.rows + first) * b.columns, b.columns});
+              {call.out[0].as<T>() + (n * a.rows + first) * b.columns, b.columns});
     }
   });
+}
+
+template <class T>
+Workspace workspace(const KernelCall& call) {
+  return is_small_product(call) ? Workspace() : shared_workspace<operands<T>>(call);
+}
+
+template <class T>
+void put(OpInfo& row) {
+  row.with_kernel(Backend::processor, core::dtype_of<T>,
+                  {.name = "cpu.gemm", .run = dot_kernel<T>, .workspace = workspace<T>});
 }
 
 }  // namespace
@@ -131,10 +155,10 @@ void dot_kernel(const KernelCall& call) {
 void register_product_kernels(OpTable& table) {
   core::prepare_blas();
   OpInfo& row = table.at("dot_general");
-  row.with_kernel(Backend::processor, DType::f32, {"cpu.gemm", dot_kernel<float>});
-  row.with_kernel(Backend::processor, DType::f64, {"cpu.gemm", dot_kernel<double>});
-  row.with_kernel(Backend::processor, DType::c64, {"cpu.gemm", dot_kernel<std::complex<float>>});
-  row.with_kernel(Backend::processor, DType::c128, {"cpu.gemm", dot_kernel<std::complex<double>>});
+  put<float>(row);
+  put<double>(row);
+  put<std::complex<float>>(row);
+  put<std::complex<double>>(row);
 }
 
 }  // namespace lodestone::engine::cpu_backend

@@ -5,13 +5,13 @@
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/vmath/quantile.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
@@ -54,20 +54,24 @@ void random_bits_kernel(const KernelCall& call) {
   for (std::int64_t k = 0; k < n_keys; ++k) {
     const auto* key = call.in[0].as<std::uint64_t>() + 3 * k;
     if (dtype == DType::u32) {
-      fill(call.out.as<std::uint32_t>() + k * n, n, key);
+      fill(call.out[0].as<std::uint32_t>() + k * n, n, key);
     } else {
-      fill(call.out.as<std::uint64_t>() + k * n, n, key);
+      fill(call.out[0].as<std::uint64_t>() + k * n, n, key);
     }
   }
 }
 
+std::uint64_t* words_of_key(Layout& layout, const KernelCall& call) {
+  return layout.array<std::uint64_t>(call.out[0].shape().back());
+}
+
 /// The words of a key first, then the exchanges.
 void permutation_kernel(const KernelCall& call) {
-  const Dim n = call.out.shape().back();
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(n));
+  const Dim n = call.out[0].shape().back();
+  auto* const words = shared_arrays<words_of_key>(call);
   for (std::int64_t k = 0; k < call.in[0].count() / 3; ++k) {
-    fill(words.data(), n, call.in[0].as<std::uint64_t>() + 3 * k);
-    auto* out = call.out.as<std::int64_t>() + k * n;
+    fill(words, n, call.in[0].as<std::uint64_t>() + 3 * k);
+    auto* out = call.out[0].as<std::int64_t>() + k * n;
     std::iota(out, out + n, std::int64_t{0});
     for (auto i = static_cast<std::size_t>(n); i-- > 1;) std::swap(out[i], out[words[i] % (i + 1)]);
   }
@@ -76,8 +80,8 @@ void permutation_kernel(const KernelCall& call) {
 template <class T>
 void quantile_kernel(const KernelCall& call) {
   const auto* in = call.in[0].as<T>();
-  auto* out = call.out.as<T>();
-  share(call.out.count(), 10.0 * static_cast<double>(call.out.count()), [&](Dim first, Dim last) {
+  auto* out = call.out[0].as<T>();
+  share(call.out[0].count(), 10.0 * static_cast<double>(call.out[0].count()), [&](Dim first, Dim last) {
     for (Dim i = first; i < last; ++i) out[i] = vmath::normal_quantile(in[i]);
   });
 }
@@ -88,7 +92,11 @@ void register_random_kernels(OpTable& table) {
   table.at("random_bits")
       .with_kernel(Backend::processor, DType::u64, {"cpu.philox", random_bits_kernel, true});
   table.at("random_permutation")
-      .with_kernel(Backend::processor, DType::u64, {"cpu.philox", permutation_kernel, true});
+      .with_kernel(Backend::processor, DType::u64,
+                   {.name = "cpu.philox",
+                    .run = permutation_kernel,
+                    .contiguous_inputs = true,
+                    .workspace = shared_workspace<words_of_key>});
   table.at("normal_quantile")
       .with_kernel(Backend::processor, DType::f32, {"cpu.rows", quantile_kernel<float>, true, true});
   table.at("normal_quantile")

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <vector>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
@@ -24,15 +23,33 @@ struct Loop {
   std::int64_t extent, in, out;
 };
 
+/// Some loops, outermost first; an axis each at most.
+class Loops {
+ public:
+  void push_back(const Loop& loop) { all_[n_++] = loop; }
+  void pop_back() { --n_; }
+  [[nodiscard]] bool empty() const { return n_ == 0; }
+  [[nodiscard]] std::size_t size() const { return n_; }
+  [[nodiscard]] Loop& back() { return all_[n_ - 1]; }
+  [[nodiscard]] const Loop& back() const { return all_[n_ - 1]; }
+  [[nodiscard]] std::span<const Loop> all() const { return {all_.data(), n_}; }
+  /// Returns all but the innermost.
+  [[nodiscard]] std::span<const Loop> outer() const { return {all_.data(), n_ - 1}; }
+
+ private:
+  std::array<Loop, Shape::max_size + 1> all_;
+  std::size_t n_ = 0;
+};
+
 /// The input's axes, outermost first, extent 1 dropped and neighbours merged where input and output allow it.
-std::vector<Loop> loops_of(const KernelCall& call) {
+Loops loops_of(const KernelCall& call) {
   const Axes& reduced = call.attrs_of<ReduceAttrs>().axes;
-  std::vector<Loop> loops;
+  Loops loops;
   int kept = 0;
   for (int axis = 0; axis < call.in[0].shape().rank(); ++axis) {
     const bool is_reduced = reduced.contains(axis);
     const Loop loop{call.in[0].shape()[axis], (*call.in[0].strides)[axis],
-                    is_reduced ? 0 : (*call.out.strides)[kept]};
+                    is_reduced ? 0 : (*call.out[0].strides)[kept]};
     kept += is_reduced ? 0 : 1;
     if (loop.extent == 1) continue;
     const bool same_kind = !loops.empty() && (loops.back().out == 0) == (loop.out == 0);
@@ -109,32 +126,34 @@ T combine_row(T (*of_block)(const T*, std::int64_t, std::int64_t), const T* x, s
                    combine_row<Combine>(of_block, x + half * stride, n - half, stride));
 }
 
-/// A row so long that threads share its pieces.
+/// Rows of more elements are made of pieces that threads share.
+constexpr std::int64_t longest_piece = 64 * block;
+std::int64_t n_pieces(std::int64_t n) { return (n + longest_piece - 1) / longest_piece; }
+
+/// A row of any length; `parts` has an element for each piece.
 template <class Combine, class T>
-T combine_long_row(const T* x, std::int64_t n, std::int64_t stride) {
-  constexpr std::int64_t piece = 64 * block;
+T combine_long_row(const T* x, std::int64_t n, std::int64_t stride, T* parts) {
   const auto of_block = Widest<combine_block<Combine, T>>::get();
-  if (n <= piece) return combine_row<Combine>(of_block, x, n, stride);
-  const std::int64_t pieces = (n + piece - 1) / piece;
-  std::vector<T> parts(static_cast<std::size_t>(pieces));
-  share(pieces, ns_per_element * static_cast<double>(n), [&](Dim first, Dim last) {
+  if (n <= longest_piece) return combine_row<Combine>(of_block, x, n, stride);
+  share(n_pieces(n), ns_per_element * static_cast<double>(n), [&](Dim first, Dim last) {
     for (Dim p = first; p < last; ++p)
-      parts[static_cast<std::size_t>(p)] =
-          combine_row<Combine>(of_block, x + p * piece * stride, std::min(piece, n - p * piece), stride);
+      parts[p] = combine_row<Combine>(of_block, x + p * longest_piece * stride,
+                                      std::min(longest_piece, n - p * longest_piece), stride);
   });
-  return combine_row<Combine>(of_block, parts.data(), pieces, 1);
+  return combine_row<Combine>(of_block, parts, n_pieces(n), 1);
 }
 
 /// The loops of a reduction: over outputs one by one, over what is reduced into each, and, with 1 element or
 /// more, over outputs side by side.
 struct Plan {
-  std::vector<Loop> outputs, reduced;
+  Loops outputs, reduced;
   std::int64_t columns = 0;
 };
 
 Plan plan_of(const KernelCall& call) {
   Plan plan;
-  for (const Loop& loop : loops_of(call)) (loop.out == 0 ? plan.reduced : plan.outputs).push_back(loop);
+  const Loops loops = loops_of(call);
+  for (const Loop& loop : loops.all()) (loop.out == 0 ? plan.reduced : plan.outputs).push_back(loop);
   if (!plan.outputs.empty() && plan.outputs.back().in == 1) {
     plan.columns = plan.outputs.back().extent;
     plan.outputs.pop_back();
@@ -173,39 +192,52 @@ struct Part<std::complex<T>> {
 template <class Combine, class T>
 inline constexpr bool sums_floats =
     std::is_same_v<Combine, scalar::Add>&& std::is_floating_point_v<typename Part<T>::type>;
+template <class T>
+inline constexpr std::int64_t n_parts = sizeof(T) / sizeof(typename Part<T>::type);
+
+/// The arrays of a thread: sums of columns, those of pieces of them, pieces of a row.
+template <class Combine, class T>
+struct Arrays {
+  double *totals = nullptr, *sums = nullptr;
+  T* parts = nullptr;
+  Arrays(Layout& layout, const Plan& plan) {
+    const std::int64_t extent = plan.reduced.back().extent;
+    if (plan.columns == 0) {
+      if (extent > longest_piece) parts = layout.array<T>(n_pieces(extent));
+    } else if constexpr (sums_floats<Combine, T>) {
+      const std::int64_t m = n_parts<T> * plan.columns;
+      totals = layout.array<double>(m);
+      sums = layout.array<double>(Pieces(extent, m).n * m);
+    }
+  }
+};
 
 /// Sums of floats side by side, complex ones as two; the last loop of those reduced is the kernel's.
 template <class T>
-void sum_columns(const Plan& plan, const T* x, T* out) {
+void sum_columns(const Plan& plan, const T* x, T* out, const Arrays<scalar::Add, T>& arrays) {
   using Real = typename Part<T>::type;
-  constexpr std::int64_t parts = sizeof(T) / sizeof(Real);
-  const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
   const Loop rows = plan.reduced.back();
-  const std::int64_t m = parts * plan.columns;
+  const std::int64_t m = n_parts<T> * plan.columns;
   const auto run = Widest<add_columns_of<Real>>::get();
-  std::vector<double> totals;
-  walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
+  std::fill_n(arrays.totals, m, 0.0);
+  walk(plan.reduced.outer(), 0, count_of(plan.reduced.outer()), [&](std::int64_t in, std::int64_t) {
     const Real* from = reinterpret_cast<const Real*>(x + in);
-    auto sums = sums_of_pieces(rows.extent, m, m, ns_per_element, [&](Dim first, Dim last, double* total) {
-      run(from, parts * rows.in, first, last, m, total);
+    sums_of_pieces(rows.extent, m, m, ns_per_element, arrays.sums, [&](Dim first, Dim last, double* total) {
+      run(from, n_parts<T> * rows.in, first, last, m, total);
     });
-    if (totals.empty()) {
-      totals = std::move(sums);
-    } else {
-      std::transform(sums.begin(), sums.end(), totals.begin(), totals.begin(), std::plus<>());
-    }
+    std::transform(arrays.totals, arrays.totals + m, arrays.sums, arrays.totals, std::plus<>());
   });
-  std::transform(totals.begin(), totals.end(), reinterpret_cast<Real*>(out),
+  std::transform(arrays.totals, arrays.totals + m, reinterpret_cast<Real*>(out),
                  [](double each) { return static_cast<Real>(each); });
 }
 
 /// Extrema and sums of integers side by side.
 template <class Combine, class T>
 void combine_columns(const Plan& plan, const T* x, T* out) {
-  const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
+  const auto outer = plan.reduced.outer();
   const Loop rows = plan.reduced.back();
   const auto run = Widest<combine_rows<Combine, T>>::get();
-  const double ns = ns_per_element * static_cast<double>(count_of(plan.reduced) * plan.columns);
+  const double ns = ns_per_element * static_cast<double>(count_of(plan.reduced.all()) * plan.columns);
   share(plan.columns, ns, [&](Dim first, Dim last) {
     walk(outer, 0, count_of(outer),
          [&](std::int64_t in, std::int64_t) { run(out + first, rows, x + in + first, last - first); });
@@ -214,52 +246,72 @@ void combine_columns(const Plan& plan, const T* x, T* out) {
 
 /// One output of everything that is reduced; several rows of floats are summed in double.
 template <class Combine, class T>
-T combine_all(const Plan& plan, const T* x, T start) {
+T combine_all(const Plan& plan, const T* x, T start, T* parts) {
   using Real = typename Part<T>::type;
-  const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
+  const auto outer = plan.reduced.outer();
   const Loop row = plan.reduced.back();
   using Wide = std::conditional_t<!sums_floats<Combine, T>, T,
                                   std::conditional_t<std::is_same_v<T, Real>, double, std::complex<double>>>;
   auto total = static_cast<Wide>(start);
   walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
-    total = Combine{}(total, static_cast<Wide>(combine_long_row<Combine>(x + in, row.extent, row.in)));
+    total = Combine{}(total, static_cast<Wide>(combine_long_row<Combine>(x + in, row.extent, row.in, parts)));
   });
   return static_cast<T>(total);
+}
+
+/// True where rows that are short go one after another.
+bool goes_in_rows(const Plan& plan) {
+  return plan.columns == 0 && plan.reduced.size() == 1 && plan.reduced.back().extent <= block &&
+         !plan.outputs.empty();
+}
+
+template <class Combine, class T>
+Workspace workspace(const KernelCall& call) {
+  Layout layout;
+  static_cast<void>(Arrays<Combine, T>(layout, plan_of(call)));
+  return {.per_thread = layout.bytes()};
 }
 
 template <class Combine, class T>
 void reduce(const KernelCall& call, T start) {
   const T* x = call.in[0].as<T>();
-  T* out = call.out.as<T>();
-  std::fill_n(out, call.out.count(), start);
+  T* out = call.out[0].as<T>();
+  std::fill_n(out, call.out[0].count(), start);
   if (call.in[0].count() == 0) return;
   const Plan plan = plan_of(call);
   const double ns = ns_per_element * static_cast<double>(call.in[0].count());
-  const bool in_rows = plan.columns == 0 && plan.reduced.size() == 1 && plan.reduced[0].extent <= block &&
-                       !plan.outputs.empty();
-  if (in_rows) {
-    const std::span outer(plan.outputs.data(), plan.outputs.size() - 1);
+  if (goes_in_rows(plan)) {
+    const auto outer = plan.outputs.outer();
     const Loop rows = plan.outputs.back();
     const auto run = Widest<combine_short_rows<Combine, T>>::get();
     walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t to) {
       share(rows.extent, ns / static_cast<double>(count_of(outer)), [&](Dim first, Dim last) {
         run(out + to + first * rows.out, {last - first, rows.in, rows.out}, x + in + first * rows.in,
-            plan.reduced[0]);
+            plan.reduced.back());
       });
     });
     return;
   }
-  share(count_of(plan.outputs), ns, [&](Dim first, Dim last) {
-    walk(plan.outputs, first, last, [&](std::int64_t in, std::int64_t to) {
+  share(count_of(plan.outputs.all()), ns, [&](Dim first, Dim last) {
+    Layout own(call.scratch.of_this_thread());
+    const Arrays<Combine, T> arrays(own, plan);
+    walk(plan.outputs.all(), first, last, [&](std::int64_t in, std::int64_t to) {
       if (plan.columns == 0) {
-        out[to] = combine_all<Combine>(plan, x + in, start);
+        out[to] = combine_all<Combine>(plan, x + in, start, arrays.parts);
       } else if constexpr (sums_floats<Combine, T>) {
-        sum_columns(plan, x + in, out + to);
+        sum_columns(plan, x + in, out + to, arrays);
       } else {
         combine_columns<Combine>(plan, x + in, out + to);
       }
     });
   });
+}
+
+/// Registers a reduction that combines elements of T.
+template <class Combine, class T>
+void put(OpInfo& row, void (*run)(const KernelCall&)) {
+  row.with_kernel(Backend::processor, core::dtype_of<T>,
+                  {.name = "cpu.rows", .run = run, .workspace = workspace<Combine, T>});
 }
 
 template <class T>
@@ -285,11 +337,10 @@ void register_reduction_kernels(OpTable& table) {
     const auto dtype = static_cast<DType>(i);
     core::visit_dtype(dtype, [&](auto zero) {
       using T = decltype(zero);
-      if constexpr (!std::is_same_v<T, bool>)
-        table.at("sum").with_kernel(Backend::processor, dtype, {"cpu.rows", sum_kernel<T>});
+      if constexpr (!std::is_same_v<T, bool>) put<scalar::Add, T>(table.at("sum"), sum_kernel<T>);
       if constexpr (!scalar::is_complex_v<T> && !std::is_same_v<T, bool>) {
-        table.at("max").with_kernel(Backend::processor, dtype, {"cpu.rows", max_kernel<T>});
-        table.at("min").with_kernel(Backend::processor, dtype, {"cpu.rows", min_kernel<T>});
+        put<scalar::Maximum, T>(table.at("max"), max_kernel<T>);
+        put<scalar::Minimum, T>(table.at("min"), min_kernel<T>);
       }
     });
   }

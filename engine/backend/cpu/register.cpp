@@ -11,6 +11,7 @@ void register_cpu_kernels(OpTable& table) {
   cpu_backend::register_movement_kernels(table);
   cpu_backend::register_product_kernels(table);
   cpu_backend::register_direct_convolution_kernels(table);
+  cpu_backend::register_convolution_weight_kernels(table);
   cpu_backend::register_patch_convolution_kernels(table);
   cpu_backend::register_pooling_kernels(table);
   cpu_backend::register_normalization_kernels(table);

@@ -34,11 +34,11 @@ template <Form form, class T>
 
 template <Form form, class T>
 void softmax_kernel(const KernelCall& call) {
-  const std::int64_t n = call.out.shape().back();
+  const std::int64_t n = call.out[0].shape().back();
   const auto rows = Widest<softmax_rows<form, T>>::get();
-  share(call.out.count() / n, (form == Form::plain ? 2.0 : 4.0) * static_cast<double>(call.out.count()),
+  share(call.out[0].count() / n, (form == Form::plain ? 2.0 : 4.0) * static_cast<double>(call.out[0].count()),
         [&](Dim first, Dim last) {
-          rows(call.in[0].as<T>() + first * n, call.out.as<T>() + first * n, last - first, n);
+          rows(call.in[0].as<T>() + first * n, call.out[0].as<T>() + first * n, last - first, n);
         });
 }
 

@@ -5,8 +5,6 @@
 
 #include "engine/backend/cpu/share.hpp"
 
-#include <vector>
-
 namespace lodestone::engine::cpu_backend {
 
 /// The access of a term to its operands: one element, or as many as `bytes` hold.
@@ -71,24 +69,30 @@ template <class T, class Term>
   }
 }
 
-/// part(first, last, total) adds what rows first … last − 1 give to `n_totals` sums, which come back: long
-/// sums are made of pieces that threads share. m: columns, of which a row has elements; ns: per element.
-template <class Part>
-[[nodiscard]] std::vector<double> sums_of_pieces(Dim n, Dim m, Dim n_totals, double ns, Part&& part) {
-  constexpr Dim elements_of_piece = 1 << 16;
-  const Dim rows = std::max<Dim>(elements_of_piece / std::max<Dim>(m, 1) / rows_at_once, 1) * rows_at_once;
-  const Dim pieces = std::max<Dim>((n + rows - 1) / rows, 1);
-  std::vector<double> totals(static_cast<std::size_t>(pieces * n_totals));
-  share(pieces, ns * static_cast<double>(n * m), [&](Dim begin, Dim end) {
-    for (Dim p = begin; p < end; ++p)
-      part(p * rows, std::min((p + 1) * rows, n), totals.data() + p * n_totals);
-  });
-  for (Dim p = 1; p < pieces; ++p) {
-    for (Dim k = 0; k < n_totals; ++k)
-      totals[static_cast<std::size_t>(k)] += totals[static_cast<std::size_t>(p * n_totals + k)];
+/// The pieces that threads share of sums over n rows of m columns.
+struct Pieces {
+  Dim n, rows;  ///< their number, and the rows of each but the last
+  Pieces(Dim n_rows, Dim m) {
+    constexpr Dim elements_of_piece = 1 << 16;
+    rows = std::max<Dim>(elements_of_piece / std::max<Dim>(m, 1) / rows_at_once, 1) * rows_at_once;
+    n = std::max<Dim>((n_rows + rows - 1) / rows, 1);
   }
-  totals.resize(static_cast<std::size_t>(n_totals));
-  return totals;
+};
+
+/// part(first, last, total) adds what rows first … last − 1 give to `n_totals` sums, which are the first of
+/// `totals` in the end; n_totals elements for each piece. m: columns, of which a row has elements; ns: per
+/// element.
+template <class Part>
+void sums_of_pieces(Dim n, Dim m, Dim n_totals, double ns, double* totals, Part&& part) {
+  const Pieces pieces(n, m);
+  std::fill_n(totals, pieces.n * n_totals, 0.0);
+  share(pieces.n, ns * static_cast<double>(n * m), [&](Dim begin, Dim end) {
+    for (Dim p = begin; p < end; ++p)
+      part(p * pieces.rows, std::min((p + 1) * pieces.rows, n), totals + p * n_totals);
+  });
+  for (Dim p = 1; p < pieces.n; ++p) {
+    for (Dim k = 0; k < n_totals; ++k) totals[k] += totals[p * n_totals + k];
+  }
 }
 
 inline constexpr std::int64_t n_lanes = 16;

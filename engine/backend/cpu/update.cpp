@@ -47,8 +47,8 @@ void kernel(const KernelCall& call) {
   const auto run = Widest<part<T, Pass>>::get();
   std::array<const T*, 3> in{};
   for (std::size_t k = 0; k < call.in.size(); ++k) in[k] = call.in[k].as<T>();
-  share(call.out.count(), 0.5 * static_cast<double>(call.out.count()),
-        [&](Dim first, Dim last) { run(pass, in, call.out.as<T>(), first, last); });
+  share(call.out[0].count(), 0.5 * static_cast<double>(call.out[0].count()),
+        [&](Dim first, Dim last) { run(pass, in, call.out[0].as<T>(), first, last); });
 }
 
 template <class T>

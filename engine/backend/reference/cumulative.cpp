@@ -15,7 +15,7 @@ using reference::indices_of;
 template <class Visit>
 void for_each_line(const KernelCall& call, Visit&& visit) {
   const auto& [axis, reverse] = call.attrs_of<ScanAttrs>();
-  Shape lines = call.out.shape();
+  Shape lines = call.out[0].shape();
   const Dim n = lines[axis];
   lines[axis] = 1;
   for (std::int64_t line = 0; line < lines.count(); ++line) {
@@ -33,7 +33,7 @@ void scan_loop(const KernelCall& call) {
   for_each_line(call, [&](const IntList& at, Dim k) {
     const auto x = static_cast<decltype(y)>(element<T>(call.in[0], at));
     y = k == 0 ? x : Step{}(y, x);
-    element<T>(call.out, at) = static_cast<T>(y);
+    element<T>(call.out[0], at) = static_cast<T>(y);
   });
 }
 
@@ -44,7 +44,7 @@ void recurrence_loop(const KernelCall& call) {
     const auto a = static_cast<decltype(y)>(element<T>(call.in[0], at)),
                b = static_cast<decltype(y)>(element<T>(call.in[1], at));
     y = k == 0 ? b : scalar::Add{}(scalar::Multiply{}(a, y), b);
-    element<T>(call.out, at) = static_cast<T>(y);
+    element<T>(call.out[0], at) = static_cast<T>(y);
   });
 }
 

@@ -38,17 +38,17 @@ Places places_of(const IntList& taken, const View& index, const KernelCall& call
 
 template <class T>
 void gather_loop(const KernelCall& call) {
-  for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<T>()[i] =
-        element<T>(call.in[0], places_of(indices_of(i, call.out.shape()), call.in[1], call).x);
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i)
+    call.out[0].as<T>()[i] =
+        element<T>(call.in[0], places_of(indices_of(i, call.out[0].shape()), call.in[1], call).x);
 }
 
 template <class T>
 void scatter_loop(const KernelCall& call) {
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
   for (std::int64_t i = 0; i < call.in[0].count(); ++i) {
     const IntList at = indices_of(i, call.in[0].shape());
-    T& sum = element<T>(call.out, places_of(at, call.in[1], call).x);
+    T& sum = element<T>(call.out[0], places_of(at, call.in[1], call).x);
     sum = scalar::Add{}(sum, element<T>(call.in[0], at));
   }
 }
@@ -56,20 +56,20 @@ void scatter_loop(const KernelCall& call) {
 template <class T, class Better>
 void arg_loop(const KernelCall& call) {
   const int axis = call.attrs_of<AxisAttrs>().axis;
-  for (std::int64_t i = 0; i < call.out.count(); ++i) {
-    IntList at = indices_of(i, call.out.shape()).inserted(axis, 0);
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    IntList at = indices_of(i, call.out[0].shape()).inserted(axis, 0);
     IntList best = at;
     for (at[axis] = 1; at[axis] < call.in[0].shape()[axis]; ++at[axis]) {
       const T x = element<T>(call.in[0], at), so_far = element<T>(call.in[0], best);
       if (Better{}(x, so_far) || (x != x && so_far == so_far)) best = at;
     }
-    call.out.as<std::int64_t>()[i] = best[axis];
+    call.out[0].as<std::int64_t>()[i] = best[axis];
   }
 }
 
 template <class T>
 void iota_loop(const KernelCall& call) {
-  for (std::int64_t i = 0; i < call.out.count(); ++i) call.out.as<T>()[i] = scalar::Cast<T>{}(i);
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) call.out[0].as<T>()[i] = scalar::Cast<T>{}(i);
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/reference/strided.hpp"
 #include "engine/backend/register.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/graph/dtypes.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <cstring>
-#include <memory>
 
 namespace lodestone::engine {
 namespace {
@@ -23,9 +23,9 @@ template <class Function, class T>
 void unary_loop(const KernelCall& call) {
   using Out = decltype(Function{}(T{}));
   using Wide = typename scalar::Wider<T>::type;
-  for (std::int64_t i = 0; i < call.out.count(); ++i) {
-    const auto x = static_cast<Wide>(element<T>(call.in[0], indices_of(i, call.out.shape())));
-    call.out.as<Out>()[i] = static_cast<Out>(Function{}(x));
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    const auto x = static_cast<Wide>(element<T>(call.in[0], indices_of(i, call.out[0].shape())));
+    call.out[0].as<Out>()[i] = static_cast<Out>(Function{}(x));
   }
 }
 
@@ -33,11 +33,11 @@ template <class Function, class T>
 void binary_loop(const KernelCall& call) {
   using Out = decltype(Function{}(T{}, T{}));
   using Wide = typename scalar::Wider<T>::type;
-  for (std::int64_t i = 0; i < call.out.count(); ++i) {
-    const IntList indices = indices_of(i, call.out.shape());
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    const IntList indices = indices_of(i, call.out[0].shape());
     const auto a = static_cast<Wide>(element<T>(call.in[0], indices)),
                b = static_cast<Wide>(element<T>(call.in[1], indices));
-    call.out.as<Out>()[i] = static_cast<Out>(Function{}(a, b));
+    call.out[0].as<Out>()[i] = static_cast<Out>(Function{}(a, b));
   }
 }
 
@@ -60,22 +60,34 @@ struct ReferenceLoops {
 
 void cast_loop(const KernelCall& call) {
   core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
-    core::visit_stored_dtype(call.out.aval->dtype, [&](auto to) {
-      for (std::int64_t i = 0; i < call.out.count(); ++i)
-        call.out.as<decltype(to)>()[i] = scalar::Cast<decltype(to)>{}(
-            element<decltype(from)>(call.in[0], indices_of(i, call.out.shape())));
+    core::visit_stored_dtype(call.out[0].aval->dtype, [&](auto to) {
+      for (std::int64_t i = 0; i < call.out[0].count(); ++i)
+        call.out[0].as<decltype(to)>()[i] = scalar::Cast<decltype(to)>{}(
+            element<decltype(from)>(call.in[0], indices_of(i, call.out[0].shape())));
     });
   });
 }
 
 void select_loop(const KernelCall& call) {
-  const std::size_t size = core::size_of(call.out.aval->dtype);
-  for (std::int64_t i = 0; i < call.out.count(); ++i) {
-    const IntList indices = indices_of(i, call.out.shape());
+  const std::size_t size = core::size_of(call.out[0].aval->dtype);
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    const IntList indices = indices_of(i, call.out[0].shape());
     const View& chosen = call.in[element<bool>(call.in[0], indices) ? 1 : 2];
-    std::memcpy(call.out.data + static_cast<std::size_t>(i) * size,
+    std::memcpy(call.out[0].data + static_cast<std::size_t>(i) * size,
                 chosen.data + offset_of(indices, *chosen.strides) * static_cast<std::int64_t>(size), size);
   }
+}
+
+/// The result so far of each output, and whether an element has come.
+template <class T>
+struct Totals {
+  typename scalar::Wider<T>::type* total;
+  bool* seen;
+};
+template <class T>
+Totals<T> totals_of(Layout& layout, const KernelCall& call) {
+  const std::int64_t n = call.out[0].count();
+  return {layout.array<typename scalar::Wider<T>::type>(n), layout.array<bool>(n)};
 }
 
 /// out[kept] = combine of x over the reduced axes, from `start` (none: from the first element).
@@ -83,22 +95,21 @@ template <class T, class Combine>
 void reduce_loop(const KernelCall& call, Combine combine, bool from_zero) {
   const Axes& axes = call.attrs_of<ReduceAttrs>().axes;
   using Wide = typename scalar::Wider<T>::type;
-  std::vector<bool> seen(static_cast<std::size_t>(call.out.count()), from_zero);
-  const auto totals = std::make_unique<Wide[]>(static_cast<std::size_t>(call.out.count()));
+  const auto [totals, seen] = shared_arrays<totals_of<T>>(call);
+  std::fill_n(totals, call.out[0].count(), Wide(0));
+  std::fill_n(seen, call.out[0].count(), from_zero);
   for (std::int64_t i = 0; i < call.in[0].count(); ++i) {
     const IntList indices = indices_of(i, call.in[0].shape());
     IntList kept;
     for (int axis = 0; axis < indices.size(); ++axis) {
       if (!axes.contains(axis)) kept.push_back(indices[axis]);
     }
-    const std::int64_t at = offset_of(kept, *call.out.strides);
+    const std::int64_t at = offset_of(kept, *call.out[0].strides);
     const auto x = static_cast<Wide>(element<T>(call.in[0], indices));
-    Wide& total = totals[static_cast<std::size_t>(at)];
-    total = seen[static_cast<std::size_t>(at)] ? static_cast<Wide>(combine(total, x)) : x;
-    seen[static_cast<std::size_t>(at)] = true;
+    totals[at] = seen[at] ? static_cast<Wide>(combine(totals[at], x)) : x;
+    seen[at] = true;
   }
-  for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<T>()[i] = static_cast<T>(totals[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) call.out[0].as<T>()[i] = static_cast<T>(totals[i]);
 }
 
 template <class T>
@@ -115,33 +126,34 @@ void min_loop(const KernelCall& call) {
 }
 
 void pad_loop(const KernelCall& call) {
-  core::visit_stored_dtype(call.out.aval->dtype, [&](auto zero) {
+  core::visit_stored_dtype(call.out[0].aval->dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto& attrs = call.attrs_of<PadAttrs>();
-    for (std::int64_t i = 0; i < call.out.count(); ++i) {
-      IntList source = indices_of(i, call.out.shape());
+    for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+      IntList source = indices_of(i, call.out[0].shape());
       bool inside = true;
       for (int axis = 0; axis < source.size(); ++axis) {
         const Dim step = attrs.inside[axis] + 1, at = source[axis] - attrs.low[axis];
         inside = inside && at >= 0 && at % step == 0 && at / step < call.in[0].shape()[axis];
         source[axis] = at / step;
       }
-      call.out.as<T>()[i] = inside ? element<T>(call.in[0], source) : scalar::Cast<T>{}(attrs.value);
+      call.out[0].as<T>()[i] = inside ? element<T>(call.in[0], source) : scalar::Cast<T>{}(attrs.value);
     }
   });
 }
 
 void concatenate_loop(const KernelCall& call) {
   const int axis = call.attrs_of<AxisAttrs>().axis;
-  const std::size_t size = core::size_of(call.out.aval->dtype);
+  const std::size_t size = core::size_of(call.out[0].aval->dtype);
   Dim first = 0;
   for (const View& part : call.in) {
     for (std::int64_t i = 0; i < part.count(); ++i) {
       IntList indices = indices_of(i, part.shape());
       const std::byte* from = part.data + offset_of(indices, *part.strides) * static_cast<std::int64_t>(size);
       indices[axis] += first;
-      std::memcpy(call.out.data + offset_of(indices, *call.out.strides) * static_cast<std::int64_t>(size),
-                  from, size);
+      std::memcpy(
+          call.out[0].data + offset_of(indices, *call.out[0].strides) * static_cast<std::int64_t>(size), from,
+          size);
     }
     first += part.shape()[axis];
   }
@@ -155,8 +167,8 @@ void dot_loop(const KernelCall& call) {
   const Axes free_b = DotAttrs::free_axes(b.shape().rank(), attrs.contract_b, attrs.batch_b);
   Shape summed;
   for (const Dim axis : attrs.contract_a) summed.push_back(a.shape()[static_cast<int>(axis)]);
-  for (std::int64_t i = 0; i < call.out.count(); ++i) {
-    const IntList out = indices_of(i, call.out.shape());
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    const IntList out = indices_of(i, call.out[0].shape());
     IntList of_a = IntList::filled(a.shape().rank(), 0), of_b = IntList::filled(b.shape().rank(), 0);
     const int n_batch = attrs.batch_a.size();
     for (int n = 0; n < n_batch; ++n) {
@@ -175,15 +187,16 @@ void dot_loop(const KernelCall& call) {
       }
       sum = scalar::Add{}(sum, scalar::Multiply{}(element<T>(a, of_a), element<T>(b, of_b)));
     }
-    call.out.as<T>()[i] = sum;
+    call.out[0].as<T>()[i] = sum;
   }
 }
 
 /// Makes a row-major copy of elements with gaps; the new shape is a view of the copy.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
+  const View out{call.out[0].data, call.in[0].aval, call.in[0].strides};
   copy.kernel(call.in[0].aval->device.kind, call.in[0].aval->dtype)
-      .run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
+      .run({copy, nullptr, call.in, std::span(&out, 1)});
 }
 
 void for_dtypes(OpTable& table, std::string_view name, DTypes dtypes, void (*run)(const KernelCall&)) {
@@ -210,11 +223,13 @@ void register_reference_kernels(OpTable& table) {
     const auto dtype = static_cast<DType>(i);
     core::visit_dtype(dtype, [&](auto zero) {
       using T = decltype(zero);
-      const auto put = [&](std::string_view name, void (*run)(const KernelCall&)) {
-        table.at(name).with_kernel(Backend::reference, dtype, {"reference", run});
+      const auto put = [&](std::string_view name, void (*run)(const KernelCall&),
+                           Workspace (*workspace)(const KernelCall&) = shared_workspace<totals_of<T>>) {
+        table.at(name).with_kernel(Backend::reference, dtype,
+                                   {.name = "reference", .run = run, .workspace = workspace});
       };
       if (numbers.contains(dtype)) put("sum", sum_loop<T>);
-      if (numbers.contains(dtype)) put("dot_general", dot_loop<T>);
+      if (numbers.contains(dtype)) put("dot_general", dot_loop<T>, nullptr);
       if constexpr (!scalar::is_complex_v<T> && !std::is_same_v<T, bool>) {
         put("max", max_loop<T>);
         put("min", min_loop<T>);

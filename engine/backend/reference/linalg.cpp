@@ -3,6 +3,7 @@
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/reference/strided.hpp"
 #include "engine/backend/scalar_functions.hpp"
+#include "engine/backend/workspace.hpp"
 #include "engine/ops/attributes.hpp"
 
 namespace lodestone::engine {
@@ -41,13 +42,20 @@ class Matrix {
 };
 
 template <class T>
+typename Matrix<T>::Wide* wide_factor(Layout& layout, const KernelCall& call) {
+  const Dim n = call.out[0].shape().back();
+  return layout.array<typename Matrix<T>::Wide>(n * n);
+}
+
+template <class T>
 void cholesky_loop(const KernelCall& call) {
   using Wide = typename Matrix<T>::Wide;
-  const Dim n = call.out.shape().back();
-  std::vector<Wide> l(static_cast<std::size_t>(n * n));
-  const auto at = [&](Dim i, Dim j) -> Wide& { return l[static_cast<std::size_t>(i * n + j)]; };
-  for (std::int64_t number = 0; number < n_matrices(call.out.shape()); ++number) {
-    Matrix<T> a(call.in[0], number), out(call.out, number);
+  const Dim n = call.out[0].shape().back();
+  Wide* const l = shared_arrays<wide_factor<T>>(call);
+  std::fill_n(l, n * n, Wide(0));
+  const auto at = [&](Dim i, Dim j) -> Wide& { return l[i * n + j]; };
+  for (std::int64_t number = 0; number < n_matrices(call.out[0].shape()); ++number) {
+    Matrix<T> a(call.in[0], number), out(call.out[0], number);
     for (Dim i = 0; i < n; ++i) {
       for (Dim j = 0; j <= i; ++j) {
         Wide rest = a(i, j);
@@ -63,13 +71,18 @@ void cholesky_loop(const KernelCall& call) {
 }
 
 template <class T>
+typename Matrix<T>::Wide* wide_column(Layout& layout, const KernelCall& call) {
+  return layout.array<typename Matrix<T>::Wide>(call.in[0].shape().back());
+}
+
+template <class T>
 void solve_loop(const KernelCall& call) {
   using Wide = typename Matrix<T>::Wide;
   const auto& [lower, adjoint] = call.attrs_of<SolveAttrs>();
-  const Dim n = call.in[0].shape().back(), k = call.out.shape().back();
-  std::vector<Wide> x(static_cast<std::size_t>(n));
-  for (std::int64_t number = 0; number < n_matrices(call.out.shape()); ++number) {
-    Matrix<T> a(call.in[0], number), b(call.in[1], number), out(call.out, number);
+  const Dim n = call.in[0].shape().back(), k = call.out[0].shape().back();
+  Wide* const x = shared_arrays<wide_column<T>>(call);
+  for (std::int64_t number = 0; number < n_matrices(call.out[0].shape()); ++number) {
+    Matrix<T> a(call.in[0], number), b(call.in[1], number), out(call.out[0], number);
     for (Dim i = 0; i < n; ++i) checked_diagonal(a(i, i) != Wide(0), i, number, call);
     for (Dim column = 0; column < k; ++column) {
       for (Dim step = 0; step < n; ++step) {  // downwards for a lower triangle, upwards for an upper one
@@ -78,10 +91,10 @@ void solve_loop(const KernelCall& call) {
         Wide rest = b(i, column);
         for (Dim done = 0; done < step; ++done) {
           const Dim j = down ? done : n - 1 - done;
-          rest -= (adjoint ? conjugate(a(j, i)) : a(i, j)) * x[static_cast<std::size_t>(j)];
+          rest -= (adjoint ? conjugate(a(j, i)) : a(i, j)) * x[j];
         }
-        x[static_cast<std::size_t>(i)] = rest / (adjoint ? conjugate(a(i, i)) : a(i, i));
-        out.stored(i, column) = static_cast<T>(x[static_cast<std::size_t>(i)]);
+        x[i] = rest / (adjoint ? conjugate(a(i, i)) : a(i, i));
+        out.stored(i, column) = static_cast<T>(x[i]);
       }
     }
   }
@@ -91,9 +104,14 @@ void solve_loop(const KernelCall& call) {
 
 void register_reference_linalg(OpTable& table) {
   const auto put = [&]<class T>(T) {
-    table.at("cholesky").with_kernel(Backend::reference, core::dtype_of<T>, {"reference", cholesky_loop<T>});
+    table.at("cholesky")
+        .with_kernel(
+            Backend::reference, core::dtype_of<T>,
+            {.name = "reference", .run = cholesky_loop<T>, .workspace = shared_workspace<wide_factor<T>>});
     table.at("triangular_solve")
-        .with_kernel(Backend::reference, core::dtype_of<T>, {"reference", solve_loop<T>});
+        .with_kernel(
+            Backend::reference, core::dtype_of<T>,
+            {.name = "reference", .run = solve_loop<T>, .workspace = shared_workspace<wide_column<T>>});
   };
   put(float{});
   put(double{});

@@ -23,7 +23,7 @@ void random_bits_loop(const KernelCall& call) {
   const auto& [shape, dtype] = call.attrs_of<RandomAttrs>();
   Shape keys = call.in[0].shape();
   keys[keys.rank() - 1] = 1;
-  for (std::int64_t i = 0; i < call.out.count(); ++i) {
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
     IntList at = reference::indices_of(i / shape.count(), keys);
     std::array<std::uint64_t, 3> key{};
     for (std::size_t k = 0; k < 3; ++k) {
@@ -33,23 +33,23 @@ void random_bits_loop(const KernelCall& call) {
     const std::uint64_t drawn =
         word(key[0], key[1], key[2] + static_cast<std::uint64_t>(i % shape.count()), dtype);
     if (dtype == DType::u32) {
-      call.out.as<std::uint32_t>()[i] = static_cast<std::uint32_t>(drawn);
+      call.out[0].as<std::uint32_t>()[i] = static_cast<std::uint32_t>(drawn);
     } else {
-      call.out.as<std::uint64_t>()[i] = drawn;
+      call.out[0].as<std::uint64_t>()[i] = drawn;
     }
   }
 }
 
 /// Exchanges from the last place on.
 void permutation_loop(const KernelCall& call) {
-  const Dim n = call.out.shape().back();
-  const std::int64_t n_keys = n > 0 ? call.out.count() / n : 0;
+  const Dim n = call.out[0].shape().back();
+  const std::int64_t n_keys = n > 0 ? call.out[0].count() / n : 0;
   for (std::int64_t k = 0; k < n_keys; ++k) {
     std::array<std::uint64_t, 3> key{};
     for (std::size_t j = 0; j < 3; ++j)
       key[j] = reference::element<std::uint64_t>(
           call.in[0], reference::indices_of(3 * k + static_cast<std::int64_t>(j), call.in[0].shape()));
-    auto* out = call.out.as<std::int64_t>() + k * n;
+    auto* out = call.out[0].as<std::int64_t>() + k * n;
     for (Dim i = 0; i < n; ++i) out[i] = i;
     for (Dim i = n - 1; i > 0; --i) {
       const auto at = static_cast<std::uint64_t>(i);
@@ -61,9 +61,9 @@ void permutation_loop(const KernelCall& call) {
 template <class T>
 void quantile_loop(const KernelCall& call) {
   using Wide = typename scalar::Wider<T>::type;
-  for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<T>()[i] = static_cast<T>(vmath::normal_quantile(
-        static_cast<Wide>(reference::element<T>(call.in[0], reference::indices_of(i, call.out.shape())))));
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i)
+    call.out[0].as<T>()[i] = static_cast<T>(vmath::normal_quantile(
+        static_cast<Wide>(reference::element<T>(call.in[0], reference::indices_of(i, call.out[0].shape())))));
 }
 
 }  // namespace

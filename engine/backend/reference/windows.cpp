@@ -48,30 +48,30 @@ void for_each_term(const ConvAttrs& attrs, const Shape& x, const Shape& w, const
 /// out += a b over all terms; the output is x, w or y.
 template <class T>
 void conv_loop(const KernelCall& call) {
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  for_each_term(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.in[1].shape(), call.out.shape(),
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
+  for_each_term(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.in[1].shape(), call.out[0].shape(),
                 [&](const IntList& x, const IntList& w, const IntList& y) {
-                  element<T>(call.out, y) +=
+                  element<T>(call.out[0], y) +=
                       scalar::Multiply{}(element<T>(call.in[0], x), element<T>(call.in[1], w));
                 });
 }
 
 template <class T>
 void conv_transpose_loop(const KernelCall& call) {
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  for_each_term(call.attrs_of<ConvAttrs>(), call.out.shape(), call.in[1].shape(), call.in[0].shape(),
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
+  for_each_term(call.attrs_of<ConvAttrs>(), call.out[0].shape(), call.in[1].shape(), call.in[0].shape(),
                 [&](const IntList& x, const IntList& w, const IntList& y) {
-                  element<T>(call.out, x) +=
+                  element<T>(call.out[0], x) +=
                       scalar::Multiply{}(element<T>(call.in[0], y), element<T>(call.in[1], w));
                 });
 }
 
 template <class T>
 void conv_weights_loop(const KernelCall& call) {
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  for_each_term(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.out.shape(), call.in[1].shape(),
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
+  for_each_term(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.out[0].shape(), call.in[1].shape(),
                 [&](const IntList& x, const IntList& w, const IntList& y) {
-                  element<T>(call.out, w) +=
+                  element<T>(call.out[0], w) +=
                       scalar::Multiply{}(element<T>(call.in[0], x), element<T>(call.in[1], y));
                 });
 }
@@ -100,26 +100,29 @@ IntList winner(const PoolAttrs& attrs, const View& x, const IntList& at) {
 
 template <class T>
 void max_pool_loop(const KernelCall& call) {
-  for (std::int64_t p = 0; p < call.out.count(); ++p) {
-    const IntList best = winner<T>(call.attrs_of<PoolAttrs>(), call.in[0], indices_of(p, call.out.shape()));
-    call.out.as<T>()[p] = element<T>(call.in[0], best);
+  for (std::int64_t p = 0; p < call.out[0].count(); ++p) {
+    const IntList best =
+        winner<T>(call.attrs_of<PoolAttrs>(), call.in[0], indices_of(p, call.out[0].shape()));
+    call.out[0].as<T>()[p] = element<T>(call.in[0], best);
   }
 }
 
 template <class T>
 void pool_pick_loop(const KernelCall& call) {
-  for (std::int64_t p = 0; p < call.out.count(); ++p) {
-    const IntList best = winner<T>(call.attrs_of<PoolAttrs>(), call.in[0], indices_of(p, call.out.shape()));
-    call.out.as<T>()[p] = element<T>(call.in[1], best);
+  for (std::int64_t p = 0; p < call.out[0].count(); ++p) {
+    const IntList best =
+        winner<T>(call.attrs_of<PoolAttrs>(), call.in[0], indices_of(p, call.out[0].shape()));
+    call.out[0].as<T>()[p] = element<T>(call.in[1], best);
   }
 }
 
 template <class T>
 void pool_place_loop(const KernelCall& call) {
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
+  std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
   for (std::int64_t p = 0; p < call.in[1].count(); ++p) {
     const IntList at = indices_of(p, call.in[1].shape());
-    element<T>(call.out, winner<T>(call.attrs_of<PoolAttrs>(), call.in[0], at)) += element<T>(call.in[1], at);
+    element<T>(call.out[0], winner<T>(call.attrs_of<PoolAttrs>(), call.in[0], at)) +=
+        element<T>(call.in[1], at);
   }
 }
 

@@ -132,7 +132,7 @@ namespace {
 using RunKernel = void (*)(const KernelCall&);
 std::array<RunKernel, core::n_dtypes> right_kernels;
 void right_kernel(const KernelCall& call) {
-  right_kernels[static_cast<std::size_t>((call.in.empty() ? call.out : call.in[0]).aval->dtype)](call);
+  right_kernels[static_cast<std::size_t>((call.in.empty() ? call.out[0] : call.in[0]).aval->dtype)](call);
 }
 
 /// Returns true if the kernel runs in the memory of the check, where a fault does no other damage.
@@ -142,26 +142,28 @@ bool is_checked(const KernelCall& call) {
 
 void writes_too_much(const KernelCall& call) {
   right_kernel(call);
-  if (is_checked(call)) call.out.data[call.out.aval->bytes()] ^= std::byte{1};
+  const View& out = call.out.back();
+  if (is_checked(call)) out.data[out.aval->bytes()] ^= std::byte{1};
 }
 void writes_before(const KernelCall& call) {
   right_kernel(call);
-  if (is_checked(call)) call.out.data[-1] ^= std::byte{1};
+  if (is_checked(call)) call.out.back().data[-1] ^= std::byte{1};
 }
 void leaves_the_last(const KernelCall& call) {
+  const View& out = call.out.back();
   std::byte unused{};
-  std::byte& last = call.out.count() > 0 ? call.out.data[call.out.aval->bytes() - 1] : unused;
+  std::byte& last = out.count() > 0 ? out.data[out.aval->bytes() - 1] : unused;
   const std::byte before = last;
   right_kernel(call);
   if (is_checked(call)) last = before;
 }
 void reads_too_much(const KernelCall& call) {
   right_kernel(call);
-  if (!is_checked(call) || call.out.count() == 0 || call.in.empty() || call.in[0].count() == 0) return;
+  if (!is_checked(call) || call.out[0].count() == 0 || call.in.empty() || call.in[0].count() == 0) return;
   std::int64_t past = 1;  // one element behind the last of the first input
   for (int axis = 0; axis < call.in[0].shape().rank(); ++axis)
     past += std::max<std::int64_t>((*call.in[0].strides)[axis], 0) * (call.in[0].shape()[axis] - 1);
-  call.out.data[0] ^=
+  call.out[0].data[0] ^=
       call.in[0].data[past * static_cast<std::int64_t>(core::size_of(call.in[0].aval->dtype))];
 }
 
@@ -191,6 +193,47 @@ TEST_CASE(
     }
   }
   CHECK(n_kernels > 100);
+}
+
+namespace {
+
+using Measure = Workspace (*)(const KernelCall&);
+std::array<Measure, core::n_dtypes> right_workspaces;
+bool has_asked = false;
+/// A workspace without its last bytes.
+Workspace too_small(const KernelCall& call) {
+  Workspace workspace =
+      right_workspaces[static_cast<std::size_t>((call.in.empty() ? call.out : call.in)[0].aval->dtype)](call);
+  if (!is_checked(call)) return workspace;
+  has_asked = has_asked || workspace.shared + workspace.per_thread > 0;
+  for (std::size_t* bytes : {&workspace.shared, &workspace.per_thread})
+    *bytes -= std::min<std::size_t>(*bytes, 8);
+  return workspace;
+}
+
+}  // namespace
+
+TEST_CASE("every op: a kernel that asks for less scratch than it works in is found", "[engine]") {
+  int n_kernels = 0;
+  for (const OpInfo& row : OpTable::global().rows()) {
+    OpInfo& mutated = op_named(row.name);
+    for (auto& of_backend : mutated.kernels) {
+      const auto right = of_backend;
+      for (std::size_t i = 0; i < right.size(); ++i) right_workspaces[i] = right[i].workspace;
+      if (std::all_of(right_workspaces.begin(), right_workspaces.end(),
+                      [](Measure measure) { return measure == nullptr; }))
+        continue;
+      has_asked = false;  // extrema need some for long rows only
+      for (Kernel& each : of_backend) each.workspace = each.workspace == nullptr ? nullptr : too_small;
+      const OpCheckResult result = check_op(row.name, {.n_samples = 8});
+      of_backend = right;
+      if (!has_asked) continue;
+      ++n_kernels;
+      INFO(row.name << " " << result.report);
+      CHECK(result.report.find("outside its workspace") != std::string::npos);
+    }
+  }
+  CHECK(n_kernels > 20);
 }
 
 TEST_CASE("every op: a shape rule that refuses without a reason is found", "[engine]") {

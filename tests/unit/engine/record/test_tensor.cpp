@@ -153,7 +153,7 @@ TEST_CASE("tensor: what a kernel's library refuses is told with the op, its resu
   row.batch = batch_elementwise;
   row.with_kernel(Backend::reference, DType::f64,
                   {"reference.loop", [](const KernelCall& call) {
-                     if (call.out.count() == 2)
+                     if (call.out[0].count() == 2)
                        throw core::ShapeError("a library#not_three", "expected three");
                      throw core::ShapeError("refused#not_two", "expected two {}", at_line(call.where));
                    }});
@@ -220,7 +220,7 @@ namespace {
 /// A kernel that fills its output with one number, of which it is known by.
 template <int number>
 void fill(const KernelCall& call) {
-  std::fill_n(call.out.as<double>(), call.out.count(), number);
+  std::fill_n(call.out[0].as<double>(), call.out[0].count(), number);
 }
 
 OpInfo row_with_three_kernels() {

@@ -118,9 +118,9 @@ TEST_CASE("grad: an op that others express is expressed once for the slopes of a
     });
     row.infer = infer_alike;
     row.with_kernel(Backend::reference, DType::f64, {"reference.loop", [](const KernelCall& call) {
-                                                       *call.out.as<double>() = *call.in[0].as<double>() *
-                                                                                *call.in[1].as<double>() *
-                                                                                *call.in[2].as<double>();
+                                                       *call.out[0].as<double>() = *call.in[0].as<double>() *
+                                                                                   *call.in[1].as<double>() *
+                                                                                   *call.in[2].as<double>();
                                                      }});
     return row;
   }();

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the executor decides what runs, and needs none of the memory that a kernel works on.
+// Inside of the engine: one kernel on the memory of its operands.
+#pragma once
+
+#include "engine/graph/node.hpp"
+
+namespace lodestone::engine {
+
+/// Gives a node the value that its kernel computes from its evaluated inputs, into the buffer of one of them
+/// where the kernel allows it and nobody else needs that buffer, and `may_overwrite`. errors: those of the
+/// kernel, DeviceError where there is no memory; the node then stays without a value.
+void run_kernel(Node& node, bool may_overwrite);
+
+}  // namespace lodestone::engine

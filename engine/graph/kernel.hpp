@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What computes an op on one kind of device: a function on memory that others own.
+#pragma once
+
+#include "engine/graph/attrs.hpp"
+#include "engine/graph/scratch.hpp"
+
+#include <source_location>
+#include <span>
+#include <string_view>
+
+namespace lodestone::engine {
+
+struct OpInfo;
+
+/// An operand of a kernel.
+struct View {
+  std::byte* data;
+  const Aval* aval;
+  const Strides* strides;
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] const Shape& shape() const { return aval->shape; }
+  [[nodiscard]] std::int64_t count() const { return aval->count(); }
+};
+
+/// One run of a kernel.
+struct KernelCall {
+  const OpInfo& op;
+  const Attrs* attrs;
+  std::span<const View> in, out;  ///< every output is row-major without gaps
+  Scratch scratch = {};
+  std::source_location where = {};  ///< place of its recording, for errors that depend on values
+  /// Defined with the row of an op, whose name is part of the message. errors: as `attrs_as`.
+  template <class T>
+  [[nodiscard]] const T& attrs_of() const;
+};
+
+/// A kernel for one dtype of the first input (of the output, where there is no input). It allocates nothing.
+struct Kernel {
+  std::string_view name;  ///< "cpu.loop"
+  void (*run)(const KernelCall&) = nullptr;
+  bool contiguous_inputs = false;  ///< inputs with gaps are copied first
+  bool in_place = false;  ///< the first output may be the buffer of an input of the same size: element i is
+                          ///< read before it is written
+  /// Returns what `run` finds as `scratch`, by shapes, strides and attributes alone; null: nothing.
+  Workspace (*workspace)(const KernelCall&) = nullptr;
+};
+
+}  // namespace lodestone::engine

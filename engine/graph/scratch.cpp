@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/scratch.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine {
+namespace {
+
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + Scratch::alignment - 1) / Scratch::alignment * Scratch::alignment;
+}
+
+}  // namespace
+
+std::size_t Scratch::bytes_of(const Workspace& workspace, int n_threads) {
+  if (workspace.per_thread == 0) return workspace.shared;
+  const auto others = static_cast<std::size_t>(n_threads - 1);
+  return aligned(workspace.shared) + others * aligned(workspace.per_thread) + workspace.per_thread;
+}
+
+int Scratch::threads_of_call() { return std::max(core::threads(), core::thread_index() + 1); }
+
+Scratch::Scratch(std::byte* memory, const Workspace& workspace, int n_threads)
+    : memory_(memory),
+      first_(aligned(workspace.shared)),
+      step_(aligned(workspace.per_thread)),
+      n_threads_(n_threads) {}
+
+std::byte* Scratch::of_this_thread() const {
+  const int index = core::thread_index();
+  if (index >= n_threads_)
+    throw core::InvalidArgument("engine::Scratch#more_threads",
+                                "expected a kernel to end on the {} threads it began with, got thread {}; "
+                                "set the number of threads while no graph runs",
+                                n_threads_, index);
+  return memory_ + first_ + step_ * static_cast<std::size_t>(index);
+}
+
+}  // namespace lodestone::engine
