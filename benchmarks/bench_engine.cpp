@@ -55,9 +55,7 @@ double median_seconds(const std::function<void()>& work) {
 std::string kernels_of(const std::function<void()>& work) {
   std::set<std::string> names;
   const engine::ExecutionObserver observer([&](const engine::Node& node) {
-    const bool is_view =
-        node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
-    if (is_view || node.op->run) return;
+    if (engine::is_view(node) || node.op->run) return;
     const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
     const engine::Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
     const std::string name = fmt::format("{} {}: {}", node.op->name, core::name_of(dtype), kernel.name);

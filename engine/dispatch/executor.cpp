@@ -106,21 +106,30 @@ void run_function(Node& node) {
                            node.aval.text(), value.aval().text(), at_line(node.where));
   }
   node.buffer = value.node().buffer;
-  node.offset = value.node().offset;
-  node.strides = value.node().strides;
+  node.look = value.node().look;
   node.object = value.node().object;
+}
+
+/// Lets a node look at its input's buffer. False: its op is none that does, or no strides say it.
+bool run_view(Node& node) {
+  if (node.op->view == nullptr) return false;
+  const Node& in = *node.inputs[0];
+  const auto look = node.op->view(in.aval, in.look, node.attrs.get(), node.aval);
+  if (!look) return false;
+  node.look = *look;
+  node.buffer = in.buffer;
+  return true;
 }
 
 void run(Node& node) {
   if (observer != nullptr) observer->tell_begin(node);
-  const bool is_view = node.op->view != nullptr && node.op->view(*node.inputs[0], node.attrs.get(), node);
-  if (is_view) {
-    node.buffer = node.inputs[0]->buffer;
-  } else if (node.op->run) {
-    run_function(node);
-  } else {
-    // What a transform around still needs must not be written over.
-    run_kernel(node, keep_depth == 0 && !(outside_keeps && node.level < level));
+  // What a transform around still needs must not be written over.
+  const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
+  if (!run_view(node)) {
+    if (node.op->run)
+      run_function(node);
+    else
+      run_kernel(node, may_overwrite);
   }
   if (observer != nullptr) observer->tell_end(node);
   if (outside_keeps && node.level < level) {
@@ -170,6 +179,10 @@ KeepGraph::~KeepGraph() {
     if (belongs_here(node)) node->inputs.clear();
   }
   std::erase_if(kept_outside, belongs_here);
+}
+
+bool is_view(const Node& node) {
+  return node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
 }
 
 ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen,

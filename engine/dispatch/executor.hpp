@@ -9,6 +9,9 @@
 
 namespace lodestone::engine {
 
+/// Returns true for a node that has run, and still has its inputs, if it looks at its input's buffer.
+[[nodiscard]] bool is_view(const Node& node);
+
 /// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs
 /// before users; and, where wanted, of every node that is about to run. A node whose op runs a graph of its
 /// own begins before and ends after the nodes of that graph. For looking into what went wrong and where the

@@ -31,7 +31,7 @@ class Views {
   std::vector<View> many_;
 };
 
-View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
+View view_of(const Node& node) { return {node.data(), &node.aval, &node.look.strides}; }
 
 /// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the
 /// line it came up in.
@@ -60,7 +60,7 @@ BufferPtr buffer_for(const Node& node, std::size_t bytes, const Aval* of) {
 BufferPtr buffer_to_reuse(const Node& node, std::size_t bytes) {
   for (const NodePtr& input : node.inputs) {
     const bool is_last_use = input->has_one_owner() && input->buffer && input->buffer->has_one_owner();
-    if (is_last_use && input->aval.bytes() == bytes && input->is_contiguous() && input->offset == 0)
+    if (is_last_use && input->aval.bytes() == bytes && input->is_contiguous() && input->look.offset == 0)
       return input->buffer;
   }
   return {};
@@ -95,9 +95,8 @@ class Outputs {
     const std::size_t bytes = array.aval.bytes();
     BufferPtr buffer = in_place ? buffer_to_reuse(node_, bytes) : BufferPtr();
     if (!buffer) buffer = buffer_for(node_, bytes, &array.aval);
-    array.offset = 0;
-    array.strides = contiguous_strides(array.aval.shape);
-    views_[i] = {buffer->data(), &array.aval, &array.strides};
+    array.look = Look::dense(array.aval.shape);
+    views_[i] = {buffer->data(), &array.aval, &array.look.strides};
     return buffer;
   }
 

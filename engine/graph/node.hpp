@@ -4,6 +4,7 @@
 
 #include "engine/graph/attrs.hpp"
 #include "engine/graph/aval.hpp"
+#include "engine/graph/look.hpp"
 #include "engine/graph/value.hpp"
 #include "engine/memory/buffer.hpp"
 
@@ -63,17 +64,16 @@ class Node final : public Counted {
   std::uint64_t sequence = 0;  ///< counts what its thread records, from 1 on; 0: a value from outside
   std::uint64_t visit = 0;     ///< last traversal that came by, see `next_visit`
   BufferPtr buffer;            ///< set by the evaluation
-  std::int64_t offset = 0;     ///< position of the first element in the buffer, in elements
-  Strides strides;
-  OpaquePtr object;         ///< the value where it is not an array
-  SetOnce<Node> row_major;  ///< a copy without gaps, from when elements with gaps were first read
-  Node* next = nullptr;     ///< next in the list of nodes that wait for deletion
+  Look look;                   ///< at the buffer
+  OpaquePtr object;            ///< the value where it is not an array
+  SetOnce<Node> row_major;     ///< a copy without gaps, from when elements with gaps were first read
+  Node* next = nullptr;        ///< next in the list of nodes that wait for deletion
 
   [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
   [[nodiscard]] std::byte* data() const {
-    return buffer->data() + offset * static_cast<std::int64_t>(core::size_of(aval.dtype));
+    return buffer->data() + look.offset * static_cast<std::int64_t>(core::size_of(aval.dtype));
   }
-  [[nodiscard]] bool is_contiguous() const { return engine::is_contiguous(aval.shape, strides); }
+  [[nodiscard]] bool is_contiguous() const { return look.is_contiguous(aval.shape); }
 
   // Nodes come and go with every op: a free list per thread instead of the general allocator.
   static void* operator new(std::size_t bytes);

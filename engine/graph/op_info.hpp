@@ -63,9 +63,7 @@ struct OpInfo {
   std::function<Sample(Sampler&)> sample;
   /// Real operations of a call, roughly; null: one per element of the output.
   std::function<double(const InferArgs&, const Aval& out)> flops;
-  /// For ops that only look at their input in another way: sets offset and strides of `out`. False: a copy is
-  /// needed, a kernel makes it.
-  bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
+  ViewRule view = nullptr;  ///< rule of ops that only look at their input in another way
   std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};  ///< by backend and dtype
   /// For ops whose value no kernel computes (simulations, sub-graphs): a tensor with the value, from
   /// evaluated inputs; what it records runs. Such ops may take and give values that are not arrays.

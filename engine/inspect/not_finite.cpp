@@ -70,9 +70,8 @@ bool all_finite(const Tensors& tensors) {
 std::optional<std::string> first_not_finite(const std::function<void()>& f) {
   std::optional<std::string> found;
   const ExecutionObserver observer([&](const Node& node) {
-    const bool is_view =
-        node.op->view != nullptr && node.buffer == node.inputs[0]->buffer;  // shows what was there before
-    if (found || is_view || is_finite(NodePtr(const_cast<Node*>(&node)))) return;
+    // A view shows what was there before.
+    if (found || is_view(node) || is_finite(NodePtr(const_cast<Node*>(&node)))) return;
     const std::string here = fmt::format("{} {}", node.op->name, at_line(node.where));
     // Inputs that this op has written over were computed, so they have been looked at.
     const auto came_in = [&](const NodePtr& input) {

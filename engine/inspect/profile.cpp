@@ -12,10 +12,6 @@
 namespace lodestone::engine {
 namespace {
 
-bool is_view(const Node& node) {
-  return node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
-}
-
 double flops_of(const Node& node) {
   const auto n = static_cast<double>(node.aval.count());
   if (!node.op->flops) return n;
@@ -38,12 +34,13 @@ double bytes_moved(const Node& node) {
   if (is_view(node)) return 0.0;
   double bytes = 0.0;
   if (node.aval.kind == Kind::tuple) {
-    for (const Tensor& each : evaluated_elements(node)) bytes += bytes_of(each.aval(), each.node().strides);
+    for (const Tensor& each : evaluated_elements(node))
+      bytes += bytes_of(each.aval(), each.node().look.strides);
   } else {
-    bytes = bytes_of(node.aval, node.strides);
+    bytes = bytes_of(node.aval, node.look.strides);
   }
   for (const NodePtr& input : node.inputs) {
-    if (input->aval.kind == Kind::array) bytes += bytes_of(input->aval, input->strides);
+    if (input->aval.kind == Kind::array) bytes += bytes_of(input->aval, input->look.strides);
   }
   return bytes;
 }

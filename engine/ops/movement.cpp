@@ -67,6 +67,11 @@ Aval infer_reshape(const InferArgs& args) {
   return with_shape(args.aval(0), shape);
 }
 
+std::optional<Look> view_reshape(const Aval& in, const Look& look, const Attrs*, const Aval& out) {
+  if (!look.is_contiguous(in.shape)) return std::nullopt;
+  return Look{look.offset, contiguous_strides(out.shape)};
+}
+
 void register_reshape(OpTable& table) {
   OpInfo row = movement("reshape", "the elements of x in row-major order, in another shape", infer_reshape,
                         linear("dx in the same shape", [](R args, const Tensor& cotangent, std::size_t) {
@@ -83,12 +88,7 @@ void register_reshape(OpTable& table) {
     if (target.rank() == shape.rank() + 1 && shape.rank() > 0) target[1] = shape[0] / 2;
     return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(ShapeAttrs{target})};
   };
-  row.view = [](const Node& in, const Attrs*, Node& out) {
-    if (!in.is_contiguous()) return false;
-    out.offset = in.offset;
-    out.strides = contiguous_strides(out.aval.shape);
-    return true;
-  };
+  row.view = view_reshape;
   table.add(std::move(row));
 }
 
@@ -96,6 +96,13 @@ Axes inverse_order(const Axes& order) {
   Axes inverse = order;
   for (int i = 0; i < order.size(); ++i) inverse[static_cast<int>(order[i])] = i;
   return inverse;
+}
+
+std::optional<Look> view_transpose(const Aval&, const Look& look, const Attrs* attrs, const Aval&) {
+  Look result{look.offset, {}};
+  for (const Dim axis : attrs_as<TransposeAttrs>(*attrs).order)
+    result.strides.push_back(look.strides[static_cast<int>(axis)]);
+  return result;
 }
 
 void register_transpose(OpTable& table) {
@@ -121,13 +128,7 @@ void register_transpose(OpTable& table) {
       std::swap(order[i], order[static_cast<int>(sampler.integer(0, i))]);
     return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(TransposeAttrs{order})};
   };
-  row.view = [](const Node& in, const Attrs* attrs, Node& out) {
-    out.offset = in.offset;
-    out.strides = {};
-    for (const Dim axis : attrs_as<TransposeAttrs>(*attrs).order)
-      out.strides.push_back(in.strides[static_cast<int>(axis)]);
-    return true;
-  };
+  row.view = view_transpose;
   table.add(std::move(row));
 }
 
@@ -139,6 +140,15 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
     if (shape[axis] == 1 && x.shape()[added + axis] != 1) axes.push_back(added + axis);
   }
   return reshape(axes.empty() ? x : sum(x, axes), shape);
+}
+
+std::optional<Look> view_broadcast(const Aval& in, const Look& look, const Attrs*, const Aval& out) {
+  const int added = out.shape.rank() - in.shape.rank();
+  Look result{look.offset, IntList::filled(out.shape.rank(), 0)};
+  for (int axis = 0; axis < in.shape.rank(); ++axis) {
+    if (in.shape[axis] == out.shape[added + axis]) result.strides[added + axis] = look.strides[axis];
+  }
+  return result;
 }
 
 void register_broadcast(OpTable& table) {
@@ -174,15 +184,7 @@ void register_broadcast(OpTable& table) {
     while (from.rank() > 0 && sampler.chance(0.3)) from = from.erased(0);
     return Sample{{sampler.tensor(from, -2, 2)}, make_attrs(ShapeAttrs{shape})};
   };
-  row.view = [](const Node& in, const Attrs*, Node& out) {
-    const int added = out.aval.shape.rank() - in.aval.shape.rank();
-    out.offset = in.offset;
-    out.strides = IntList::filled(out.aval.shape.rank(), 0);
-    for (int axis = 0; axis < in.aval.shape.rank(); ++axis) {
-      if (in.aval.shape[axis] == out.aval.shape[added + axis]) out.strides[added + axis] = in.strides[axis];
-    }
-    return true;
-  };
+  row.view = view_broadcast;
   table.add(std::move(row));
 }
 
@@ -217,6 +219,16 @@ Aval infer_slice(const InferArgs& args) {
   return with_shape(args.aval(0), count);
 }
 
+std::optional<Look> view_slice(const Aval&, const Look& look, const Attrs* any, const Aval& out) {
+  const auto& attrs = attrs_as<SliceAttrs>(*any);
+  Look result = look;
+  for (int axis = 0; axis < out.shape.rank(); ++axis) {
+    if (out.count() > 0) result.offset += attrs.first[axis] * look.strides[axis];
+    result.strides[axis] *= attrs.step[axis];
+  }
+  return result;
+}
+
 void register_slice(OpTable& table) {
   OpInfo row = movement("slice", "elements first, first + step, … of each axis", infer_slice,
                         linear("the same elements of dx", [](R args, const Tensor& cotangent, std::size_t) {
@@ -243,16 +255,7 @@ void register_slice(OpTable& table) {
     }
     return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(attrs)};
   };
-  row.view = [](const Node& in, const Attrs* any, Node& out) {
-    const auto& attrs = attrs_as<SliceAttrs>(*any);
-    out.offset = in.offset;
-    out.strides = in.strides;
-    for (int axis = 0; axis < in.strides.size(); ++axis) {
-      if (out.aval.count() > 0) out.offset += attrs.first[axis] * in.strides[axis];
-      out.strides[axis] *= attrs.step[axis];
-    }
-    return true;
-  };
+  row.view = view_slice;
   table.add(std::move(row));
 }
 

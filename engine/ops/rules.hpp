@@ -36,6 +36,10 @@ using Term = std::function<Tensor(const RuleArgs&, const Tensor& tangent, std::s
 [[nodiscard]] Tensors with_batches(const Trace& trace, const Tensors& inputs,
                                    const std::vector<bool>& batched, Dim size);
 
+/// The view of an op that gives its input as it is.
+[[nodiscard]] std::optional<Look> same_look(const Aval& in, const Look& look, const Attrs* attrs,
+                                            const Aval& out);
+
 /// Returns the abstract value of input 0. errors: ShapeError when the inputs are not all of one shape, dtype
 /// and device.
 [[nodiscard]] Aval infer_alike(const InferArgs& args);

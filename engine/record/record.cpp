@@ -113,7 +113,7 @@ Tensor new_array(const Aval& aval) {
     throw core::DeviceError(
         core::Worded{fmt::format("{}; wanted for {}", error.what(), aval.text()), error.place()});
   }
-  node->strides = contiguous_strides(aval.shape);
+  node->look = Look::dense(aval.shape);
   return Tensor(std::move(node));
 }
 

@@ -20,23 +20,13 @@ namespace {
 using reference::indices_of;
 using reference::offset_of;
 
-/// First and last offset of the elements of an array that has some.
-std::pair<std::int64_t, std::int64_t> reach_of(const Shape& shape, const Strides& strides) {
-  std::int64_t low = 0, high = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    const std::int64_t last = (shape[axis] - 1) * strides[axis];
-    (last < 0 ? low : high) += last;
-  }
-  return {low, high};
-}
-
 /// Returns the bytes of the elements that lie apart; repeated elements count once.
 std::size_t distinct_bytes(const Node& node) {
   if (node.aval.count() == 0) return 0;
-  const auto [low, high] = reach_of(node.aval.shape, node.strides);
+  const auto [low, high] = Look{0, node.look.strides}.reach(node.aval.shape);
   std::vector<bool> seen(static_cast<std::size_t>(high - low + 1), false);
   for (std::int64_t i = 0; i < node.aval.count(); ++i)
-    seen[static_cast<std::size_t>(offset_of(indices_of(i, node.aval.shape), node.strides) - low)] = true;
+    seen[static_cast<std::size_t>(offset_of(indices_of(i, node.aval.shape), node.look.strides) - low)] = true;
   return core::size_of(node.aval.dtype) *
          static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
 }
@@ -48,8 +38,7 @@ class Guarded {
 
   Guarded(const Aval& aval, const Strides& strides, std::byte fill)
       : aval_(aval), strides_(strides), size_(core::size_of(aval.dtype)) {
-    const auto [low, high] =
-        aval.count() > 0 ? reach_of(aval.shape, strides) : std::pair<std::int64_t, std::int64_t>{0, -1};
+    const auto [low, high] = aval.count() > 0 ? Look{0, strides}.reach(aval.shape) : Look::Reach{0, -1};
     low_ = low;
     const auto span = static_cast<std::size_t>(high - low + 1) * size_;
     margin_ = (4096 + 4 * span) / line * line;  // one step further along each axis ends in it
@@ -63,7 +52,7 @@ class Guarded {
     for (std::int64_t i = 0; i < aval_.count(); ++i) {
       const IntList indices = indices_of(i, aval_.shape);
       std::memcpy(data() + offset_of(indices, strides_) * size(),
-                  node.data() + offset_of(indices, node.strides) * size(), size_);
+                  node.data() + offset_of(indices, node.look.strides) * size(), size_);
     }
   }
   [[nodiscard]] View view() { return {data(), &aval_, &strides_}; }
@@ -109,7 +98,7 @@ class Run {
     std::vector<View> from, to;
     for (const Tensor& input : inputs) {
       const Strides strides =
-          kernel.contiguous_inputs ? contiguous_strides(input.shape()) : input.node().strides;
+          kernel.contiguous_inputs ? contiguous_strides(input.shape()) : input.node().look.strides;
       in_.emplace_back(input.aval(), strides, in_.size() % 2 == 0 ? fill.even : fill.odd).take(input.node());
       from.push_back(in_.back().view());
     }
@@ -175,16 +164,42 @@ Written of_kernel(const Kernel& kernel, const std::vector<Aval>& results, const 
   return written;
 }
 
-std::string of_view(const Node& node) {
+/// Returns true if the first look, at one buffer, shows the elements that the second shows at another.
+bool show_the_same(const Aval& aval, const Look& look, const Buffer& buffer, const Look& other_look,
+                   const Buffer& other_buffer) {
+  const auto size = static_cast<std::int64_t>(core::size_of(aval.dtype));
+  const auto element = [&](const Look& of, const Buffer& at, const IntList& indices) {
+    return at.data() + (of.offset + offset_of(indices, of.strides)) * size;
+  };
+  for (std::int64_t i = 0; i < aval.count(); ++i) {
+    const IntList indices = indices_of(i, aval.shape);
+    if (std::memcmp(element(look, buffer, indices), element(other_look, other_buffer, indices),
+                    static_cast<std::size_t>(size)) != 0)
+      return false;
+  }
+  return true;
+}
+
+/// A view that has run, of this input.
+std::string of_view(const Node& node, const OpInfo& op, const Attrs* attrs, const NodePtr& in) {
   if (bytes_moved(node) != 0.0) return "a view costs nothing";
+  if (op.view(in->aval, in->look, attrs, node.aval) != node.look)
+    return "the view that ran is another than its rule says";
+  if (op.view(in->aval, {in->look.offset + 1, in->look.strides}, attrs, node.aval) !=
+      Look{node.look.offset + 1, node.look.strides})
+    return "the view does not move with its input";
   if (node.aval.count() == 0) return "";
-  const auto [low, high] = reach_of(node.aval.shape, node.strides);
+  const auto [low, high] = node.look.reach(node.aval.shape);
   const auto size = static_cast<std::int64_t>(core::size_of(node.aval.dtype));
-  const bool fits = node.offset + low >= 0 &&
-                    (node.offset + high + 1) * size <= static_cast<std::int64_t>(node.buffer->bytes());
-  return fits ? ""
-              : fmt::format("the view {} reaches past the {} bytes it looks at", node.aval.text(),
-                            node.buffer->bytes());
+  if (low < 0 || (high + 1) * size > static_cast<std::int64_t>(node.buffer->bytes()))
+    return fmt::format("the view {} reaches past the {} bytes it looks at", node.aval.text(),
+                       node.buffer->bytes());
+  const NodePtr copy = contiguous(in);
+  const auto of_copy = op.view(copy->aval, copy->look, attrs, node.aval);
+  return of_copy && show_the_same(node.aval, node.look, *node.buffer, *of_copy, *copy->buffer)
+             ? ""
+             : fmt::format("the view {} shows other elements of its input than of a copy of it",
+                           node.aval.text());
 }
 
 std::string text_of(const std::vector<Aval>& avals) {
@@ -215,22 +230,21 @@ std::string out_of_bounds(const Tensor& recorded, const OpInfo& op, const Attrs*
   const Node& node = recorded.node();
   if (op.run) return "";  // the executor compares
   if (node.op != &op) return of_decomposition(recorded, {op, inputs, attrs, node.where});
-  Node probe;
-  probe.aval = node.aval;
-  const bool is_view = op.view != nullptr && op.view(inputs[0].node(), attrs, probe);
+  const bool has_view =
+      op.view != nullptr && op.view(inputs[0].aval(), inputs[0].node().look, attrs, node.aval).has_value();
   const DType dtype = inputs.empty() ? recorded.dtype() : inputs[0].dtype();
   const std::vector<Aval> results = results_of(recorded);
   double counted = 0.0;
   for (const auto& of_backend : op.kernels) {
     const Kernel& kernel = of_backend[static_cast<std::size_t>(dtype)];
-    if (kernel.run == nullptr || is_view) continue;
+    if (kernel.run == nullptr || has_view) continue;
     const Written written = of_kernel(kernel, results, op, attrs, inputs);
     if (!written.wrong.empty()) return written.wrong;
     counted = static_cast<double>(written.n_bytes);
   }
   const KeepGraph keep;  // the cost needs the inputs
   recorded.eval();
-  if (is_view) return of_view(node);
+  if (has_view) return of_view(node, op, attrs, inputs[0].node_pointer());
   for (const Tensor& input : inputs) counted += static_cast<double>(distinct_bytes(input.node()));
   const double cost = bytes_moved(node);
   return cost == counted ? "" : fmt::format("its cost is {} bytes, counted were {}", cost, counted);

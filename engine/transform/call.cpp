@@ -84,11 +84,7 @@ void register_name(OpTable& table) {
   row.dtypes = any_computed;
   row.infer = [](const InferArgs& args) { return args.aval(0); };
   row.derivative = linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; });
-  row.view = [](const Node& in, const Attrs*, Node& out) {
-    out.offset = in.offset;
-    out.strides = in.strides;
-    return true;
-  };
+  row.view = same_look;
   row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
   row.sample = [](Sampler& sampler) {
     return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(NameAttrs{"sample"})};

@@ -211,6 +211,16 @@ Workspace too_small(const KernelCall& call) {
   return workspace;
 }
 
+ViewRule right_view;
+std::optional<Look> forgets_the_offset(const Aval& in, const Look& look, const Attrs* attrs,
+                                       const Aval& out) {
+  return right_view(in, {0, look.strides}, attrs, out);
+}
+std::optional<Look> forgets_the_strides(const Aval& in, const Look& look, const Attrs* attrs,
+                                        const Aval& out) {
+  return right_view(in, {look.offset, contiguous_strides(in.shape)}, attrs, out);
+}
+
 }  // namespace
 
 TEST_CASE("every op: a kernel that asks for less scratch than it works in is found", "[engine]") {
@@ -234,6 +244,24 @@ TEST_CASE("every op: a kernel that asks for less scratch than it works in is fou
     }
   }
   CHECK(n_kernels > 20);
+}
+
+TEST_CASE("every op: a view that forgets offset or strides of its input is found", "[engine]") {
+  int n_views = 0;
+  for (const OpInfo& row : OpTable::global().rows()) {
+    if (row.view == nullptr) continue;
+    ++n_views;
+    OpInfo& mutated = op_named(row.name);
+    right_view = row.view;
+    for (const ViewRule planted : {forgets_the_offset, forgets_the_strides}) {
+      mutated.view = planted;
+      const OpCheckResult result = check_op(row.name, {.n_samples = 4});
+      mutated.view = right_view;
+      INFO(row.name << " " << result.report);
+      CHECK(result.report.find("view") != std::string::npos);
+    }
+  }
+  CHECK(n_views == 7);
 }
 
 TEST_CASE("every op: a shape rule that refuses without a reason is found", "[engine]") {
