@@ -112,11 +112,10 @@ with Folder() as folder:
     check(sorted(os.listdir(folder / "full")) == ["notes.txt"], "nothing is written into a foreign folder")
     expect(3, ["checkpoint"], "invert", path, "-o", folder / "new", "--resume")
 
-    # A start model without responses, here at a period of 1e300 s, leaves nothing to write.
+    # A period that no field has is refused at its line, and nothing is left behind.
     folder.write("endless.dat", re.sub(r"(?m)^1 ", "1e300 ", open(folder / "data.dat").read()))
-    expect(6, ["the start model has no responses", "finite and positive", "no results to write", "--dry-run"], "invert", path, "-o", folder / "blank",
-           "--set", 'data.modem_file="endless.dat"')
-    check(not os.path.exists(folder / "blank/result.h5"), "no result of a run without a model")
+    expect_error(4, "period_not_positive", ["endless.dat:11", "1e+300"], "invert", path, "-o", folder / "blank", "--set", 'data.modem_file="endless.dat"')
+    check(not os.path.exists(folder / "blank"), "no folder of a run without data")
 
     # A disk that is full: an error of its class, and no file cut short under its final name.
     limit = 20000

@@ -81,6 +81,19 @@ TEST_CASE("inversion: data that the maps of the results do not return have no pr
   CHECK_THAT(tests::error_of<core::ShapeError>([&] { problem.check(); }), tests::HasId("row_outside"));
 }
 
+TEST_CASE("inversion: a start model without responses leaves no outcome", "[inversion]") {
+  const core::MapPtr cut = core::pointwise(
+      "cut", n_layers,
+      [](double x) {
+        if (x == 2.0) throw core::SolverError("tests#singular", "singular at {}", x);
+        return x;
+      },
+      [](double) { return 1.0; });
+  CHECK_THAT(tests::error_of<core::SolverError>(
+                 [&] { static_cast<void>(Inversion(MPI_COMM_SELF, layers(cut)).minimize()); }),
+             tests::HasId("no_model", {"the start model has no responses", "singular at 2", "--dry-run"}));
+}
+
 TEST_CASE("inversion: a rule of stopping that is given leaves the others of its method", "[inversion]") {
   const inversion::Method gauss_newton = inversion::GaussNewtonOptions{.stop = {.target_rms = 1.2}},
                           descent = inversion::DescentOptions{.stop = {.target_rms = 1.3}},
