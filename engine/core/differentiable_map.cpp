@@ -22,20 +22,27 @@ void expect_rows(const char* what, const ConstMatrixRef& directions, Eigen::Inde
   }
 }
 
-/// x − x is 0 or NaN; the sum takes a third of the time of `allFinite`, and rows of a Jacobian are looked at
-/// once per map of a chain.
+/// x − x is 0 or NaN; the sum takes a third of the time of `allFinite`.
 bool all_finite(const Eigen::MatrixXd& x) { return (x - x).sum() == 0.0; }
 
-Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index rows, Eigen::Index cols) {
+void check_shape(const char* what, const Eigen::MatrixXd& result, Eigen::Index rows, Eigen::Index cols) {
   if (result.rows() != rows || result.cols() != cols) {
     throw ShapeError(
         "core::Linearization#wrong_result",
         "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map", what,
         rows, cols, result.rows(), result.cols());
   }
+}
+
+void check_finite(const char* what, const Eigen::MatrixXd& result) {
   if (!all_finite(result))
     throw SolverError("core::Linearization#not_finite",
                       "{}: expected finite numbers, the map gave NaN or infinity", what);
+}
+
+Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index rows, Eigen::Index cols) {
+  check_shape(what, result, rows, cols);
+  check_finite(what, result);
   return result;
 }
 
@@ -49,12 +56,6 @@ void check_rows(const char* what, const std::vector<Eigen::Index>& rows, Eigen::
     }
     seen[static_cast<std::size_t>(row)] = true;
   }
-}
-
-JacobianRows checked(const char* what, JacobianRows block, Eigen::Index size_out, Eigen::Index size_in) {
-  check_rows(what, block.rows, size_out);
-  block.values = checked(what, std::move(block.values), std::ssize(block.rows), size_in);
-  return block;
 }
 
 Eigen::Index first_not_finite(const ConstVectorRef& x) {
@@ -105,9 +106,7 @@ Eigen::MatrixXd Linearization::jacobian() const {
   return checked("jacobian", do_jacobian(), size_out(), size_in());
 }
 
-JacobianRows Linearization::local_jacobian() const {
-  return checked("local_jacobian", do_local_jacobian(), size_out(), size_in());
-}
+JacobianRows Linearization::local_jacobian() const { return finite_rows(nullptr, nullptr); }
 
 std::optional<SparseRows> Linearization::sparse_jacobian() const {
   auto jacobian = do_sparse_jacobian();
@@ -126,18 +125,30 @@ std::optional<SparseRows> Linearization::sparse_jacobian() const {
   return jacobian;
 }
 
-JacobianRows Linearization::checked_rows(const SparseRows* left, const Linearization* inner) const {
-  if (left != nullptr && left->cols() != size_out())
+JacobianRows Linearization::finite_rows(const SparseRows* left, const Linearization* inner) const {
+  JacobianRows block = rows_of(*this, left, inner);
+  check_finite(left == nullptr && inner == nullptr ? "local_jacobian" : "local_rows", block.values);
+  return block;
+}
+
+JacobianRows Linearization::rows_of(const Linearization& part, const SparseRows* left,
+                                    const Linearization* inner) {
+  if (left != nullptr && left->cols() != part.size_out())
     throw ShapeError(
         "core::Linearization#wrong_left",
         "local_rows: expected a matrix of {} columns on the left, got {}; was it made for other data?",
-        size_out(), left->cols());
-  if (inner != nullptr && inner->size_out() != size_in())
+        part.size_out(), left->cols());
+  if (inner != nullptr && inner->size_out() != part.size_in())
     throw ShapeError("core::Linearization#wrong_inner_map",
-                     "local_rows: expected an inner map of {} outputs, got one of {}", size_in(),
+                     "local_rows: expected an inner map of {} outputs, got one of {}", part.size_in(),
                      inner->size_out());
-  return checked("local_rows", do_local_rows(left, inner), left == nullptr ? size_out() : left->rows(),
-                 inner == nullptr ? size_in() : inner->size_in());
+  const bool alone = left == nullptr && inner == nullptr;
+  JacobianRows block = alone ? part.do_local_jacobian() : part.do_local_rows(left, inner);
+  const char* what = alone ? "local_jacobian" : "local_rows";
+  check_rows(what, block.rows, left == nullptr ? part.size_out() : left->rows());
+  check_shape(what, block.values, std::ssize(block.rows),
+              inner == nullptr ? part.size_in() : inner->size_in());
+  return block;
 }
 
 JacobianRows Linearization::every_row(Eigen::MatrixXd jacobian) {
@@ -158,7 +169,7 @@ JacobianRows Linearization::do_local_rows(const SparseRows* left, const Lineariz
     const auto sparse = sparse_jacobian();
     return sparse ? Eigen::MatrixXd(*left * *sparse) : Eigen::MatrixXd(*left * jacobian());
   };
-  JacobianRows block = left == nullptr ? local_jacobian() : every_row(product());
+  JacobianRows block = left == nullptr ? rows_of(*this) : every_row(product());
   if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
   return block;
 }

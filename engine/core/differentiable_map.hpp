@@ -61,11 +61,11 @@ class Linearization {
   /// products with it by themselves. shapes: left (n_rows, n_out) → rows in 0 … n_rows − 1. errors:
   /// ShapeError, SolverError.
   [[nodiscard]] JacobianRows local_rows(const SparseRows& left, const Linearization& inner) const {
-    return checked_rows(&left, &inner);
+    return finite_rows(&left, &inner);
   }
-  [[nodiscard]] JacobianRows local_rows(const SparseRows& left) const { return checked_rows(&left, nullptr); }
+  [[nodiscard]] JacobianRows local_rows(const SparseRows& left) const { return finite_rows(&left, nullptr); }
   [[nodiscard]] JacobianRows local_rows(const Linearization& inner) const {
-    return checked_rows(nullptr, &inner);
+    return finite_rows(nullptr, &inner);
   }
   /// Returns the memory held on this rank in bytes, an estimate that the engine counts for a simulation in a
   /// graph.
@@ -78,6 +78,10 @@ class Linearization {
   Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}
   /// Returns a Jacobian that is whole on this rank, as `do_local_jacobian` gives it.
   [[nodiscard]] static JacobianRows every_row(Eigen::MatrixXd jacobian);
+  /// Returns `part.local_rows` of the factors that are not null, `part.local_jacobian` without any, for a map
+  /// made of others. They are not searched for NaN: the map that returns rows to a caller does it, once.
+  [[nodiscard]] static JacobianRows rows_of(const Linearization& part, const SparseRows* left = nullptr,
+                                            const Linearization* inner = nullptr);
   /// The default without `left` takes `local_jacobian` at once; with `left` it multiplies the whole Jacobian,
   /// and every rank holds every row. Override where ranks compute rows of their own, or where rows come in
   /// blocks, so that each goes through `inner` while it is in cache. An absent factor is null; at least one
@@ -95,7 +99,7 @@ class Linearization {
   virtual JacobianRows do_local_jacobian() const;
   /// The default has none.
   virtual std::optional<SparseRows> do_sparse_jacobian() const { return {}; }
-  [[nodiscard]] JacobianRows checked_rows(const SparseRows* left, const Linearization* inner) const;
+  [[nodiscard]] JacobianRows finite_rows(const SparseRows* left, const Linearization* inner) const;
 
   Eigen::Index size_in_;
   Eigen::VectorXd value_;

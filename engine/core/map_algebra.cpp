@@ -142,13 +142,13 @@ class ComposedLinearization final : public Linearization {
   /// work together.
   JacobianRows do_local_jacobian() const override {
     if (const auto* scale = diagonal(*outer_)) {
-      JacobianRows block = inner_->local_jacobian();
+      JacobianRows block = rows_of(*inner_);
       block.values.array().colwise() *= scale->slope()(block.rows).array();
       return block;
     }
     const bool alone = diagonal(*inner_) != nullptr || of_inner_ == Ranks::each_alone;
-    if (alone) return outer_->local_rows(*inner_);
-    if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left);
+    if (alone) return rows_of(*outer_, nullptr, inner_.get());
+    if (const auto left = outer_->sparse_jacobian()) return rows_of(*inner_, &*left);
     return every_row(do_jacobian());
   }
   std::optional<SparseRows> do_sparse_jacobian() const override {
@@ -164,17 +164,17 @@ class ComposedLinearization final : public Linearization {
     if (left == nullptr) return rows_through(*inner);
     if (const auto outer = outer_->sparse_jacobian()) {
       const SparseRows both = *left * *outer;
-      return inner == nullptr ? inner_->local_rows(both) : inner_->local_rows(both, *inner);
+      return rows_of(*inner_, &both, inner);
     }
     if (of_inner_ == Ranks::together) return Linearization::do_local_rows(left, inner);
-    JacobianRows block = outer_->local_rows(*left, *inner_);
+    JacobianRows block = rows_of(*outer_, left, inner_.get());
     if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
     return block;
   }
   /// A sparse outer map leaves blocks of rows to the inner one, each of which goes through the third map.
   [[nodiscard]] JacobianRows rows_through(const Linearization& inner) const {
     if (of_inner_ == Ranks::together && diagonal(*outer_) == nullptr) {
-      if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left, inner);
+      if (const auto left = outer_->sparse_jacobian()) return rows_of(*inner_, &*left, &inner);
     }
     return Linearization::do_local_rows(nullptr, &inner);
   }
@@ -259,12 +259,12 @@ class StackedLinearization final : public Linearization {
     return assembled(size_out(), size_in(), triplets);
   }
   JacobianRows do_local_jacobian() const override {
-    return rows_below_each_other(size_in(), [](const Linearization& part) { return part.local_jacobian(); });
+    return rows_below_each_other(size_in(), [](const Linearization& part) { return rows_of(part); });
   }
   JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
     if (left != nullptr) return Linearization::do_local_rows(left, inner);
     return rows_below_each_other(inner->size_in(),
-                                 [&](const Linearization& part) { return part.local_rows(*inner); });
+                                 [&](const Linearization& part) { return rows_of(part, nullptr, inner); });
   }
   template <class Block>
   JacobianRows rows_below_each_other(Eigen::Index cols, Block block_of) const {
@@ -371,13 +371,13 @@ class RestrictedLinearization final : public Linearization {
   }
   JacobianRows do_local_rows(const SparseRows* left, const Linearization* inner) const override {
     if (left == nullptr) return Linearization::do_local_rows(nullptr, inner);
-    JacobianRows block = whole_->local_rows(*left);
+    JacobianRows block = rows_of(*whole_, left);
     block.values = block.values(Eigen::all, *free_).eval();
     if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
     return block;
   }
   JacobianRows do_local_jacobian() const override {
-    JacobianRows block = whole_->local_jacobian();
+    JacobianRows block = rows_of(*whole_);
     block.values = block.values(Eigen::all, *free_).eval();
     return block;
   }

@@ -63,7 +63,7 @@ class ParallelLinearization final : public Linearization {
     JacobianRows all;
     all.values.resize(0, size_in());
     for_each_part([&](const Linearization& part, Eigen::Index in, Eigen::Index out) {
-      const JacobianRows block = part.local_jacobian();
+      const JacobianRows block = rows_of(part);
       const Eigen::Index first = std::ssize(all.rows);
       for (const Eigen::Index row : block.rows) all.rows.push_back(out + row);
       all.values.conservativeResize(std::ssize(all.rows), Eigen::NoChange);
@@ -90,7 +90,8 @@ class ParallelLinearization final : public Linearization {
       return Linearization::do_local_rows(left, inner);
     std::vector<JacobianRows> blocks;
     for_each_part([&](const Linearization& part, Eigen::Index, Eigen::Index out) {
-      blocks.push_back(part.local_rows(left->middleCols(out, part.size_out())));
+      const SparseRows of_part = left->middleCols(out, part.size_out());
+      blocks.push_back(rows_of(part, &of_part));
     });
     const auto shared = std::ranges::find(ranks_, Ranks::together) - ranks_.begin();
     const std::size_t leading = shared < std::ssize(ranks_) ? static_cast<std::size_t>(shared) : 0;
