@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [physics] [scaling] [inversion] [engine] [latent] [runs] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [physics] [scaling] [inversion] [engine] [latent] [runs] [estimates] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
-`selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json. `scaling` and `runs`: runs.py.
+`selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json. `scaling`, `runs` and `estimates`: runs.py.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ import runs
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
 PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "scaling": ["bench_scaling"],
-            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
+            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
 
@@ -90,6 +90,8 @@ def results_of(name, ranks, folder):
     header, rows = documents[0]["header"], [row for document in documents for row in document["results"]]
     if name == "runs":
         rows = runs.inversions(launch, folder / "bin" / "mt_invert", SOURCE, RESULTS)
+    if name == "estimates":
+        rows = runs.estimates(launch, folder / "bin" / "mt_invert", SOURCE, RESULTS / "run")
     return header, peers.compare(rows) if name == "peers" else rows
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What run.py measures by whole programs: inversions from start to target, and forward runs on one rank beside several and beside several threads."""
 import collections
+import os
 import re
 import shutil
 import statistics
+import subprocess
 import time
 
 # Other programs on the same data, as published or logged; see docs/results/lines.md.
@@ -14,6 +16,7 @@ INVERSIONS = [
      "peer": "MARE2DEM's log, 12 processes", "peer_s": 395.0},
     {"case": "KIM-ETO demo", "config": "examples/kim_eto/kim_eto.toml", "ranks": 1, "threads": 2, "repeats": 3, "target_s": 90.0, "settings": [], "peer": None, "peer_s": None},
 ]
+ESTIMATED = ["kim_eto/kim_eto", "kim_eto/kim_eto_te", "kim_eto/kim_eto_learned", "block2/block2", "coprod2/coprod2", "kap03/kap03", "mare2dem/mare2dem", "getting_started/smooth"]
 RANKS = 2
 ROUNDS = 3
 
@@ -44,6 +47,38 @@ def inversions(launch, program, source, folder):
         rows += [row(task["case"], "whole program", "s", seconds, task["target_s"], seconds <= task["target_s"] and rms <= target_rms, task["peer"], task["peer_s"]),
                  row(task["case"], "ranks", "", task["ranks"]), row(task["case"], "threads", "", task.get("threads", 1)), row(task["case"], "rms", "", rms, target_rms, rms <= target_rms),
                  row(task["case"], "iterations", "", iterations)]
+    return rows
+
+
+def in_seconds(text):
+    return float(text.split()[0]) * (60.0 if text.endswith("min") else 1.0)
+
+
+def measured(command):
+    """(largest memory in GB, seconds) of a program; errors: OSError."""
+    begin = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    error = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise OSError(f"{command[2]}: expected a run that ends with code 0, got: {error.strip()}")
+    return usage.ru_maxrss * 1024 / 1e9, time.monotonic() - begin
+
+
+def estimates(launch, program, source, folder):
+    """What --dry-run says of the examples beside what their runs take on all cores."""
+    rows = []
+    for name in ESTIMATED:
+        config, case = source / "examples" / f"{name}.toml", name.split("/")[1]
+        text = launch([program, "invert", config, "-o", folder, "--dry-run"], 1, os.cpu_count())
+        gigabytes = re.search(r"memory per rank: +about ([\d.]+) GB(?:, ([\d.]+) GB in last steps)?", text)
+        about, most = re.search(r"all together: +about ([\d.]+ \w+), at most ([\d.]+ \w+)", text).groups()
+        shutil.rmtree(folder, ignore_errors=True)
+        memory, seconds = measured([program, "invert", config, "-o", folder])
+        last_steps = "the last steps are taken there" in (folder / "log.jsonl").read_text()
+        expected = float(gigabytes[2] if last_steps and gigabytes[2] else gigabytes[1])
+        rows += [row(case, "memory", "GB", memory, peer="--dry-run", peer_value=expected), row(case, "time", "s", seconds, peer="--dry-run", peer_value=in_seconds(about)),
+                 row(case, "most time", "s", in_seconds(most)), row(case, "last steps", "", int(last_steps))]
     return rows
 
 

@@ -186,6 +186,15 @@ def runs_table(bench):
     return bench.machine() + table(["inversion", "ranks", "threads", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
 
 
+def estimates_table(bench):
+    rows = []
+    for case in bench.cases(""):
+        memory, time = bench.row(case, "memory"), bench.row(case, "time")
+        rows.append([case, number(memory["peer_value"]), number(memory["value"]), number(memory["ratio"]), "yes" if bench.value(case, "last steps") else "no", number(time["peer_value"]), number(bench.value(case, "most time")),
+                     number(time["value"])])
+    return bench.machine() + table(["example", "announced, GB", "used, GB", "ratio", "last steps", "announced, s", "at most, s", "took, s"], rows)
+
+
 def rows_beside_torch(bench, start):
     """Rows of the engine that torch was measured for; `start`: of their case."""
     rows = [r for r in bench.rows if r["case"].startswith(start) and (r["peer"] or "").startswith("torch") and r["ratio"]]
@@ -246,7 +255,7 @@ def latent_table(bench):
 
 
 TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
-          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table)}
+          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table)}
 
 
 def rewritten(text, results):

@@ -35,13 +35,18 @@ constexpr auto words(Redesigning) {
       {each_iteration, "each_iteration"}, {until_near_target, "until_near_target"}, {never, "never"}};
 }
 
-/// The estimated cost of the maps, shared by all ranks and threads.
+/// The estimated cost of runs of maps, shared by all ranks and threads.
+struct MapCost {
+  double forward_s = 0.0, jacobian_s = 0.0;  ///< wall time of one run and of one Jacobian
+  double bytes = 0.0;                        ///< memory of a linearization on each rank
+};
+/// The estimated cost of the maps of a run.
 struct ForwardCost {
-  double forward_s = 0.0, jacobian_s = 0.0;     ///< wall time of one run and of one Jacobian
-  double redesign_s = 0.0;                      ///< wall time of one redesign of the maps
-  double bytes = 0.0;                           ///< memory of each rank, without the Jacobian's dense algebra
-  std::string meshes{};                         ///< a table in words; "" without
-  double results_s = 0.0, results_bytes = 0.0;  ///< one run at the final accuracy
+  MapCost iterations{};        ///< on the way from the start model to the final one
+  double redesign_s = 0.0;     ///< wall time of one redesign of the maps
+  std::string meshes{};        ///< a table in words; "" without
+  MapCost results{};           ///< at the final accuracy; 0: as those of the iterations
+  double results_bytes = 0.0;  ///< memory of a run at the final accuracy alone, on each rank
   double certificate_s = 0.0, certificate_bytes = 0.0;  ///< the certificate; 0 without one
 };
 

@@ -15,6 +15,9 @@ namespace {
 constexpr double usual_trials = 4.0;  // forward runs of a λ search
 constexpr double descent_runs =
     3.0;  // a redesign, a trial, and the products of a descent at the cost of another run
+constexpr int usual_iterations = 8;  // until the target is reached
+constexpr double usual_last_steps = 2.0;
+constexpr double files_s = 2.0;         // of reports and figures
 constexpr double linearizations = 2.0;  // held at a time: of the best trial so far and of the present one
 constexpr double of_files = 0.1e9;   // bytes of the libraries that write results, and of the threads' heaps
 constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
@@ -64,9 +67,8 @@ std::string text_of_regions(const Stage& first) {
                             first.alternates() ? "take turns with" : "instead of", codes.n_free());
 }
 
-IterationEstimate iteration_estimate(const Method& method, const ForwardCost& time,
-                                     const DenseEstimate& dense, bool redesigns) {
-  const double redesign_s = redesigns ? time.redesign_s : 0.0;
+IterationEstimate iteration_estimate(const Method& method, const MapCost& time, const DenseEstimate& dense,
+                                     double redesign_s) {
   if (!needs_jacobian(method)) return {0.0, descent_runs, time.forward_s, 0.0, redesign_s};
   const double n_jacobians = alternates(method) ? 2.0 : 1.0;
   return {n_jacobians * time.jacobian_s, usual_trials, time.forward_s,
@@ -81,13 +83,30 @@ double resident_bytes() {
   return file ? resident * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0.0;
 }
 
-/// Returns the largest memory of a rank: of the iterations, of the assessment or of what follows them.
-double run_bytes(const Inversion& run, const ForwardCost& cost, const DenseEstimate& dense) {
+/// Memory and time of a rank beside those of single steps.
+struct RunEstimate {
+  double bytes;             ///< the largest of iterations, assessment and what follows them
+  double last_steps_bytes;  ///< memory of steps at the final accuracy; 0 where a run takes none
+  double last_steps_s;      ///< time of the usual number of them
+};
+
+/// Returns whether a run takes steps at the final accuracy if these alone miss the target.
+bool may_take_last_steps(const Inversion& run) {
+  return run.problem().forward.last_steps.design != nullptr && target_rms(run.method()) > 0.0;
+}
+
+RunEstimate run_estimate(const Inversion& run, const ForwardCost& cost, const DenseEstimate& dense,
+                         double held_before) {
   const std::optional<AssessmentOptions>& assessment = run.assessment();
-  double bytes = linearizations * cost.bytes;
-  if (needs_jacobian(run.method()) || assessment) bytes += dense.bytes;
-  if (assessment && assessment->posterior) bytes += dense.posterior_bytes;
-  return std::max({bytes, cost.results_bytes, cost.certificate_bytes});
+  const double of_steps = needs_jacobian(run.method()) ? dense.bytes : 0.0;
+  double beside = of_steps;
+  if (assessment) beside = dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0);
+  const double steps = linearizations * cost.iterations.bytes + beside;
+  RunEstimate all{held_before + std::max({steps, cost.results_bytes, cost.certificate_bytes}), 0.0, 0.0};
+  if (!may_take_last_steps(run) || !(cost.results.bytes > 0.0)) return all;
+  all.last_steps_bytes = held_before + linearizations * cost.results.bytes + of_steps;
+  all.last_steps_s = usual_last_steps * iteration_estimate(run.method(), cost.results, dense, 0.0).seconds();
+  return all;
 }
 
 std::string duration(double seconds) {
@@ -95,24 +114,29 @@ std::string duration(double seconds) {
                          : fmt::format("{:.1f} min", seconds / 60.0);
 }
 
-/// Returns the least and the most time that [uncertainty] takes, of the meshes of the start model.
-std::pair<double, double> uncertainty_s(const std::optional<AssessmentOptions>& wanted,
-                                        const ForwardCost& time, const DenseEstimate& dense) {
-  const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s;
-  std::pair<double, double> sum{0.0, 0.0};
-  if (wanted && wanted->posterior) sum = {linear_s, linear_s};
-  if (!wanted || !wanted->ensemble) return sum;
+/// Returns the least and the most time that [uncertainty] takes.
+std::pair<double, double> uncertainty_s(const std::optional<AssessmentOptions>& wanted, const MapCost& time,
+                                        const DenseEstimate& dense) {
+  if (!wanted) return {0.0, 0.0};
+  const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s,
+               posterior_s = wanted->posterior ? linear_s : 0.0;
+  if (!wanted->ensemble) return {posterior_s, posterior_s};
   const auto [least, most] = uncertainty::cost_of(*wanted->ensemble);
-  sum.first += least.forward * time.forward_s + least.jacobian * linear_s;
-  sum.second += most.forward * time.forward_s + most.jacobian * linear_s;
-  return sum;
+  const auto seconds = [&](const uncertainty::RunCounts& runs) {
+    return posterior_s + runs.forward * time.forward_s + runs.jacobian * linear_s;
+  };
+  return {seconds(least), seconds(most)};
 }
 
 /// Returns the time of what follows the last iteration, in words; "" where the maps do not state it.
-std::string text_of_the_end(const ForwardCost& cost) {
-  if (!(cost.results_s > 0.0)) return {};
-  std::string text = fmt::format("final responses:      about {}, {:.2g} GB\n", duration(cost.results_s),
-                                 cost.results_bytes / 1e9);
+std::string text_of_the_end(const ForwardCost& cost, const RunEstimate& all) {
+  if (!(cost.results.forward_s > 0.0)) return {};
+  std::string text = fmt::format("final responses:      about {}, {:.2g} GB\n",
+                                 duration(cost.results.forward_s), cost.results_bytes / 1e9);
+  if (all.last_steps_s > 0.0)
+    text += fmt::format(
+        "last steps:           about {} at the final accuracy, if the target is reached and missed there\n",
+        duration(all.last_steps_s));
   if (cost.certificate_s > 0.0)
     text += fmt::format("certificate:          about {}, {:.2g} GB\n", duration(cost.certificate_s),
                         cost.certificate_bytes / 1e9);
@@ -120,7 +144,7 @@ std::string text_of_the_end(const ForwardCost& cost) {
 }
 
 /// Returns the time that [uncertainty] takes, in words; "" without that table.
-std::string text_of_uncertainty(const std::optional<AssessmentOptions>& wanted, const ForwardCost& time,
+std::string text_of_uncertainty(const std::optional<AssessmentOptions>& wanted, const MapCost& time,
                                 const DenseEstimate& dense) {
   const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s;
   std::string text;
@@ -137,10 +161,7 @@ std::string text_of_uncertainty(const std::optional<AssessmentOptions>& wanted, 
   }
   if (wanted && wanted->posterior)
     text += fmt::format("posterior:            about {}\n", duration(linear_s));
-  return text.empty() ? text
-                      : text +
-                            "                      or up to three times that, as the meshes of the final "
-                            "model are larger\n";
+  return text;
 }
 
 /// Returns the cost as the forward side states it, else times a run and a Jacobian of the first map.
@@ -148,7 +169,7 @@ ForwardCost forward_cost(const Stage& first) {
   const Forward& forward = first.problem->forward;
   if (forward.cost) return forward.cost(first.unknowns, first.start_model);
   const auto [forward_s, jacobian_s] = timed(*first.first_forward(), first.start);
-  return {.forward_s = forward_s, .jacobian_s = jacobian_s};
+  return {.iterations = {.forward_s = forward_s, .jacobian_s = jacobian_s}};
 }
 
 }  // namespace
@@ -171,35 +192,39 @@ std::string cost_in_words(const Inversion& run) {
   const core::DataSet& data = run.problem().data;
   const std::optional<AssessmentOptions>& assessment = run.assessment();
   const double resident = resident_bytes();
-  const ForwardCost time = forward_cost(first);
+  const ForwardCost cost = forward_cost(first);
   const int n_ranks = core::size_of(run.comm());
   const auto dense_of = [&](const Unknowns& unknowns) {
     return dense_estimate(static_cast<double>(unknowns.size()), static_cast<double>(data.n_used()), n_ranks);
   };
   const DenseEstimate dense = dense_of(first.unknowns),
                       dense_of_samples = dense_of(first.codes ? *first.codes : first.unknowns);
+  const bool redesigns = run.problem().forward.redesign != Redesigning::never;
   const IterationEstimate iteration =
-      iteration_estimate(run.method(), time, dense, run.problem().forward.redesign != Redesigning::never);
-  const double bytes = resident + of_files + run_bytes(run, time, dense);
+      iteration_estimate(run.method(), cost.iterations, dense, redesigns ? cost.redesign_s : 0.0);
+  const RunEstimate all = run_estimate(run, cost, dense, resident + of_files);
   std::string text = text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first) +
                      fmt::format("data:                 {} of {} used\n", data.n_used(), data.size());
-  if (!time.meshes.empty()) text += fmt::format("meshes:\n{}\n", time.meshes);
-  text += fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9);
+  if (!cost.meshes.empty()) text += fmt::format("meshes at the end:\n{}\n", cost.meshes);
+  text += fmt::format("memory per rank:      about {:.2f} GB{}\n", all.bytes / 1e9,
+                      all.last_steps_bytes > all.bytes
+                          ? fmt::format(", {:.2f} GB in last steps", all.last_steps_bytes / 1e9)
+                          : "");
   text += fmt::format(
-      "time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, "
-      "{:.0f} "
+      "time per iteration:   about {:.1f} s, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, {:.0f} "
       "forward runs of {:.1f} s, dense algebra {:.1f} s, redesign {:.1f} s)\n",
       iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials,
       iteration.forward_s, iteration.dense_s, iteration.redesign_s);
-  const int n_iterations = max_iterations(run.method());
-  text +=
-      fmt::format("{:<22}from {} to three times that: meshes grow with the contrasts of the model\n",
-                  fmt::format("{} iterations:", n_iterations), duration(n_iterations * iteration.seconds()));
-  text += text_of_the_end(time) + text_of_uncertainty(assessment, time, dense_of_samples);
-  const auto [least_s, most_s] = uncertainty_s(assessment, time, dense_of_samples);
-  const double steps_s = n_iterations * iteration.seconds(), end_s = time.results_s + time.certificate_s;
-  return text + fmt::format("all together:         from {} to {}\n", duration(steps_s + end_s + least_s),
-                            duration(3.0 * (steps_s + end_s + most_s)));
+  const int most = max_iterations(run.method()), usual = std::min(usual_iterations, most);
+  text += fmt::format(
+      "{:<22}about {}{}\n", fmt::format("{} iterations:", usual), duration(usual * iteration.seconds()),
+      most > usual ? fmt::format(", all {} about {}", most, duration(most * iteration.seconds())) : "");
+  text += text_of_the_end(cost, all) + text_of_uncertainty(assessment, cost.iterations, dense_of_samples);
+  const auto [least_s, most_s] = uncertainty_s(assessment, cost.iterations, dense_of_samples);
+  const double end_s = cost.results.forward_s + cost.certificate_s + files_s;
+  return text + fmt::format("all together:         about {}, at most {}\n",
+                            duration(usual * iteration.seconds() + end_s + least_s),
+                            duration(most * iteration.seconds() + all.last_steps_s + end_s + most_s));
 }
 
 }  // namespace lodestone::inversion

@@ -35,14 +35,16 @@ std::vector<NamedTable> tables_of_sections(const Simulations& simulations, const
 
 Forward forward_of_sections(MPI_Comm comm, const mesh::Earth& earth, const Observations& data,
                             const std::vector<physics::mt::StaticShiftKey>& shifts,
-                            const ForwardOptions& options) {
-  auto simulations = std::make_shared<const Simulations>(comm, earth, options);
+                            const ProblemOptions& options) {
+  auto simulations = std::make_shared<const Simulations>(comm, earth, options.forward);
   Forward out = forward(simulations, data, shifts);
-  out.cost = cost_of(simulations, data.kept().survey);
+  out.cost = cost_of(simulations, data.kept().survey, [soundings = options.soundings, data, earth] {
+    return likely_section(soundings, data, earth);
+  });
   out.tables = [simulations, data](const Eigen::VectorXd& model, const Eigen::VectorXd&) {
     return tables_of_sections(*simulations, data, model);
   };
-  if (options.certificate != CertificateOf::none)
+  if (options.forward.certificate != CertificateOf::none)
     out.certificate = [simulations, survey = data.kept().survey](const Eigen::VectorXd& model,
                                                                  const CertificateTerms& terms) {
       return certify(*simulations, model, survey, terms);
@@ -101,7 +103,7 @@ Forward forward_of(MPI_Comm comm, const mesh::Earth& earth, const Observations& 
                    const std::vector<physics::mt::StaticShiftKey>& shifts, const ProblemOptions& options) {
   switch (options.dimension) {
     case 2:
-      return forward_of_sections(comm, earth, data, shifts, options.forward);
+      return forward_of_sections(comm, earth, data, shifts, options);
     default:
       refuse(options.dimension);
   }

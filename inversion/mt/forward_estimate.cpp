@@ -25,52 +25,57 @@ mt::Survey survey_of(const mt::Survey& all, int frequency) {
   return one;
 }
 
-/// Wall time per unit of `mt::d2::work_of`, on all ranks and threads.
-double seconds_per_work(const mt::d2::MeshSet& meshes, const mt::Survey& survey, double seconds) {
-  const double work = mt::d2::work_of(meshes, survey);
-  return work > 0.0 ? seconds / work : 0.0;
-}
-
-/// Adds what comes after the iterations: the run at the final accuracy and the certificate.
-void add_the_end(ForwardCost& cost, const Simulations& simulations, const mt::Survey& survey,
-                 const Eigen::VectorXd& model, double work_s) {
-  const mt::d2::MeshSet meshes = simulations.meshes_of_results(model, survey);
-  cost.results_s = work_s * mt::d2::work_of(meshes, survey);
-  cost.results_bytes = core::threads() * mt::d2::largest_factor_bytes(meshes);
-  for (const CertificatePart& part : certificate_parts(simulations, model, survey)) {
-    cost.certificate_s += work_s * part.cost.work;
-    cost.certificate_bytes = std::max(cost.certificate_bytes, part.cost.bytes);
+/// Wall times per unit of `mt::d2::work_of`, on all ranks and threads.
+struct Pace {
+  double forward_s = 0.0, jacobian_s = 0.0;
+  [[nodiscard]] MapCost of(double work, double bytes) const {
+    return {.forward_s = forward_s * work, .jacobian_s = jacobian_s * work, .bytes = bytes};
   }
+};
+
+/// Times the frequency in the middle of the list on one thread; nothing where it has no datum.
+std::optional<Pace> pace_of(const Simulations& simulations, const mt::d2::MeshSet& all,
+                            const mt::Survey& survey, const Unknowns& unknowns,
+                            const Eigen::VectorXd& model) {
+  const int frequency = static_cast<int>(survey.frequencies_hz.size() / 2);
+  mt::Survey one = survey_of(survey, frequency);
+  const mt::d2::MeshSet meshes = mt::d2::meshes_at(all, {frequency});
+  const double work = mt::d2::work_of(meshes, one);
+  if (one.keys.empty() || !(work > 0.0)) return {};
+  const int n_threads = core::threads();
+  core::set_threads(1);
+  const auto map =
+      unknowns.behind(mt::d2::data_map(MPI_COMM_SELF, simulations.earth(), std::move(one), meshes));
+  const auto [forward_s, jacobian_s] = timed(*map, unknowns.from_cells(model));
+  core::set_threads(n_threads);
+  const double shared_work = work * core::size_of(simulations.comm()) * n_threads;
+  return Pace{forward_s / shared_work, jacobian_s / shared_work};
 }
 
 }  // namespace
 
 std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
-    std::shared_ptr<const Simulations> simulations, mt::Survey survey) {
-  return [simulations = std::move(simulations), survey = std::move(survey)](const Unknowns& unknowns,
-                                                                            const Eigen::VectorXd& model) {
+    std::shared_ptr<const Simulations> simulations, mt::Survey survey,
+    std::function<std::optional<Eigen::VectorXd>()> expected) {
+  return [simulations = std::move(simulations), survey = std::move(survey), expected = std::move(expected)](
+             const Unknowns& unknowns, const Eigen::VectorXd& model) {
+    const auto guess = expected ? expected() : std::nullopt;
+    const Eigen::VectorXd last_model = guess ? *guess : model;
     const core::ScopedTimer timer("dry run/redesign");
-    const auto simulation = simulations->of_iterations(model, survey);
-    ForwardCost cost{.redesign_s = timer.seconds(),
-                     .bytes = simulation->estimated_bytes(),
-                     .meshes = simulation->meshes().summary()};
-    const int frequency = static_cast<int>(survey.frequencies_hz.size() / 2);
-    mt::Survey one = survey_of(survey, frequency);
-    if (one.keys.empty()) return cost;
-    const MPI_Comm comm = simulations->comm();
-    const int n_threads = core::threads();
-    const mt::d2::MeshSet meshes = mt::d2::meshes_at(simulation->meshes(), {frequency});
-    core::set_threads(1);
-    const auto map =
-        unknowns.behind(mt::d2::data_map(MPI_COMM_SELF, simulations->earth(), mt::Survey(one), meshes));
-    const auto [forward_s, jacobian_s] = timed(*map, unknowns.from_cells(model));
-    core::set_threads(n_threads);
-    const double n_shares = core::size_of(comm) * n_threads,
-                 work_s = seconds_per_work(meshes, one, forward_s / n_shares),
-                 work = mt::d2::work_of(simulation->meshes(), survey);
-    cost.forward_s = work_s * work;
-    cost.jacobian_s = seconds_per_work(meshes, one, jacobian_s / n_shares) * work;
-    add_the_end(cost, *simulations, survey, model, work_s);
+    const auto at_last = simulations->of_iterations(last_model, survey);
+    ForwardCost cost{.redesign_s = timer.seconds(), .meshes = at_last->meshes().summary()};
+    const auto at_first = simulations->of_iterations(model, survey),
+               at_end = simulations->of_results(last_model, survey);
+    cost.results_bytes = core::threads() * mt::d2::largest_factor_bytes(at_end->meshes());
+    const Pace pace = pace_of(*simulations, at_last->meshes(), survey, unknowns, last_model).value_or(Pace{});
+    const auto work = [&](const auto& simulation) { return mt::d2::work_of(simulation->meshes(), survey); };
+    cost.iterations = pace.of(0.5 * (work(at_first) + work(at_last)),
+                              std::max(at_first->estimated_bytes(), at_last->estimated_bytes()));
+    cost.results = pace.of(work(at_end), at_end->estimated_bytes());
+    for (const CertificatePart& part : certificate_parts(*simulations, last_model, survey)) {
+      cost.certificate_s += pace.forward_s * part.cost.work;
+      cost.certificate_bytes = std::max(cost.certificate_bytes, part.cost.bytes);
+    }
     return cost;
   };
 }

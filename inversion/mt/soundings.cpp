@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace lodestone::inversion::mt {
@@ -65,6 +66,22 @@ SoundingModel invert_one(const SoundingOptions& options, const physics::mt::Soun
           .at_target = summary.reason == optimize::StopReason::target_reached};
 }
 
+/// Inverts the soundings; `left_out` hears of stations without one.
+std::vector<SoundingModel> models_of(const SoundingOptions& options, const physics::mt::Observations& data,
+                                     const TensorGrid& grid, const std::function<void(int)>& left_out) {
+  std::vector<SoundingModel> models;
+  for (int station = 0; station < static_cast<int>(data.survey.stations.size()); ++station) {
+    const physics::mt::Sounding sounding = physics::mt::sounding_of(data, station, options.mode);
+    if (sounding.n_kept() == 0) {
+      left_out(station);
+      continue;
+    }
+    models.push_back(invert_one(options, sounding, grid));
+    models.back().station = station;
+  }
+  return models;
+}
+
 void log_models(const std::vector<SoundingModel>& models, const std::vector<physics::mt::Station>& stations) {
   core::log::info("{:<12} {:>10} {:>8} {:>10}", "sounding", "y km", "rms", "iterations");
   for (const SoundingModel& model : models) {
@@ -78,25 +95,43 @@ void log_models(const std::vector<SoundingModel>& models, const std::vector<phys
 
 std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
                                             const physics::mt::Observations& data, const TensorGrid& grid) {
-  std::vector<SoundingModel> models;
-  for (int station = 0; station < static_cast<int>(data.survey.stations.size()); ++station) {
-    const physics::mt::Sounding sounding = physics::mt::sounding_of(data, station, options.mode);
-    if (sounding.n_kept() == 0) {
-      core::log::warning(
-          core::log::Id("inversion::mt::soundings#no_sounding"),
-          "station {} has no apparent resistivity or phase of the chosen mode; it gets no sounding",
-          data.survey.stations[static_cast<std::size_t>(station)].name);
-      continue;
-    }
-    models.push_back(invert_one(options, sounding, grid));
-    models.back().station = station;
-  }
+  const std::vector<SoundingModel> models = models_of(options, data, grid, [&](int station) {
+    core::log::warning(
+        core::log::Id("inversion::mt::soundings#no_sounding"),
+        "station {} has no apparent resistivity or phase of the chosen mode; it gets no sounding",
+        data.survey.stations[static_cast<std::size_t>(station)].name);
+  });
   if (models.empty())
     throw core::InvalidArgument("inversion::mt::soundings",
                                 "expected a station with impedances to invert its sounding, but no station "
                                 "has them; change soundings.mode");
   log_models(models, data.survey.stations);
   return models;
+}
+
+std::optional<Eigen::VectorXd> likely_section(SoundingOptions options, const physics::mt::Observations& data,
+                                              const physics::mesh::Earth& earth) try {
+  const auto section_of = [&](physics::mt::SoundingMode mode) -> std::optional<Eigen::VectorXd> {
+    options.mode = mode;
+    const std::vector<SoundingModel> models = models_of(options, data, earth.grid, [](int) {});
+    if (models.empty()) return {};
+    return stitched(models, data.survey.stations, earth.grid, earth.surface.profile());
+  };
+  auto te = section_of(physics::mt::SoundingMode::te), tm = section_of(physics::mt::SoundingMode::tm);
+  if (!te || !tm) return te ? te : tm;
+  // Where the modes differ there is structure within a few cells: columns lean to one and the other by turns
+  constexpr double lean = 0.6;
+  Eigen::VectorXd section = 0.5 * (*te + *tm);
+  for (int iy = 0; iy < earth.grid.n_y(); ++iy) {
+    const double side = iy % 2 == 0 ? -0.5 * lean : 0.5 * lean;
+    for (int iz = 0; iz < earth.grid.n_z(); ++iz) {
+      const Eigen::Index cell = earth.grid.index(iz, iy);
+      section[cell] += side * ((*te)[cell] - (*tm)[cell]);
+    }
+  }
+  return section.cwiseMax(-1.0).cwiseMin(5.0);  // layers that no datum sees go to extremes
+} catch (const core::SolverError&) {
+  return {};
 }
 
 Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "inversion/optimize/optimizer.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mesh/surface.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/observations.hpp"
 #include "physics/mt/sounding.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace lodestone::inversion::mt {
@@ -40,6 +42,14 @@ struct SoundingModel {
                                        const std::vector<physics::mt::Station>& stations,
                                        const physics::mesh::TensorGrid& grid,
                                        const physics::mesh::SurfaceLine& surface);
+
+/// Returns a section as rough as those that fit data of both modes usually are, for estimates of cost: the
+/// soundings of both modes side by side, without a line in the log; nothing where none can be inverted. How
+/// far columns lean to a mode was chosen so that the memory of six runs of the examples was met within a
+/// factor of 1.4. shape: (n_cells).
+[[nodiscard]] std::optional<Eigen::VectorXd> likely_section(SoundingOptions options,
+                                                            const physics::mt::Observations& data,
+                                                            const physics::mesh::Earth& earth);
 
 /// Returns responses of the layered earths, each at its station; the tipper of a layered earth is 0, and NaN
 /// stands where a station has no model. shape: (survey.keys.size()).

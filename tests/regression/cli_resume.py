@@ -34,7 +34,7 @@ with Folder() as folder:
     path = synthetic(folder, iterations=4, target=0.01, accuracy="iteration")  # a target out of reach: every run ends with "not converged"
 
     dry = expect(0, ["unknowns", "data", "memory per rank", "time per iteration"], "invert", path, "-o", folder / "dry", "--dry-run").stdout
-    check(re.search(r"\d iterations: +from \d+(\.\d)? s to three times that", dry), "a run of seconds is told in seconds")
+    check(re.search(r"\d iterations: +about \d+(\.\d)? s", dry), "a run of seconds is told in seconds")
     check(not os.path.exists(folder / "dry"), "a dry run writes nothing")
 
     expect(10, ["not converged"], "invert", path, "-o", folder / "whole")

@@ -306,20 +306,20 @@ TEST_CASE("inversion: a certificate that is off leaves its reason among the fact
 
 TEST_CASE("inversion: the cost counts what follows the iterations in time and memory", "[inversion]") {
   Problem problem = layers();
+  problem.forward.last_steps = problem.forward.results;
   problem.forward.cost = [](const inversion::Unknowns&, const Eigen::VectorXd&) {
-    return inversion::ForwardCost{.forward_s = 1.0,
-                                  .jacobian_s = 2.0,
+    return inversion::ForwardCost{.iterations = {.forward_s = 1.0, .jacobian_s = 2.0, .bytes = 1e9},
                                   .redesign_s = 0.5,
-                                  .bytes = 1e9,
-                                  .results_s = 7.0,
+                                  .results = {.forward_s = 7.0, .jacobian_s = 9.0, .bytes = 300e9},
                                   .results_bytes = 400e9,
                                   .certificate_s = 21.0,
                                   .certificate_bytes = 500e9};
   };
   const std::string cost = inversion::cost_in_words(Inversion(MPI_COMM_SELF, problem));
   CHECK_THAT(cost, Catch::Contains("final responses:      about 7.0 s") &&
+                       Catch::Contains("last steps:           about ") &&
                        Catch::Contains("certificate:          about 21 s") && Catch::Contains("about 500.") &&
-                       Catch::Contains("all together"));
+                       Catch::Contains("600.") && Catch::Contains("all together"));
 }
 
 TEST_CASE("inversion: the cost of a map without a rule of its own is timed and told", "[inversion]") {

@@ -33,3 +33,44 @@ TEST_CASE(
       }),
       tests::HasId("not_a_section", {"3 axes"}));
 }
+
+namespace {
+
+/// Apparent resistivities of half-spaces at two stations, 100 ohm m in TE and `tm_log10_rho` in TM.
+physics::mt::Observations half_spaces(const std::vector<physics::mt::Datum>& quantities,
+                                      double tm_log10_rho) {
+  physics::mt::Observations data;
+  data.survey = physics::mt::full_survey({{"a", 50.0}, {"b", 250.0}}, {100.0, 10.0, 1.0, 0.1}, quantities);
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
+  data.value.resize(n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    data.value[i] = data.survey.keys[static_cast<std::size_t>(i)].quantity == physics::mt::Datum::log10_rho_xy
+                        ? 2.0
+                        : tm_log10_rho;
+  data.sigma = Eigen::VectorXd::Constant(n, 0.01);
+  data.reason.assign(static_cast<std::size_t>(n), physics::mt::MaskReason::kept);
+  data.interpolated.assign(static_cast<std::size_t>(n), 0);
+  return data;
+}
+
+const physics::mesh::Earth earth_of_soundings{
+    TensorGrid::section({0, 100, 200, 300}, {0, 100, 300, 1000, 3000, 10000})};
+
+}  // namespace
+
+TEST_CASE("soundings: a likely section leans to one mode and the other where they differ", "[inversion]") {
+  using physics::mt::Datum;
+  const auto both = inversion::mt::likely_section(
+      {}, half_spaces({Datum::log10_rho_xy, Datum::log10_rho_yx}, 3.0), earth_of_soundings);
+  REQUIRE(both);
+  const double even = (*both)[0], odd = (*both)[1];
+  CHECK(even > 2.6);
+  CHECK(odd < 2.4);
+  CHECK(even + odd == Approx(5.0).epsilon(0.02));
+  const auto te =
+      inversion::mt::likely_section({}, half_spaces({Datum::log10_rho_xy}, 3.0), earth_of_soundings);
+  REQUIRE(te);
+  CHECK((*te)[0] == Approx(2.0).epsilon(0.02));
+  CHECK((*te)[1] == Approx((*te)[0]));
+  CHECK_FALSE(inversion::mt::likely_section({}, half_spaces({Datum::tzy_re}, 3.0), earth_of_soundings));
+}
