@@ -38,6 +38,14 @@ Ending judge(const optimize::InversionSummary& summary, const FinalRms& rms, dou
                  fmt::format("not converged: rms {} is above the target {:g} ({}); the results "
                              "are those of the last iteration",
                              rms.in_words(), target, summary.message));
+  if (misses(rms.compared, target) && rms.after_last_steps)
+    return ended(
+        not_converged, "inversion::judge#last_steps_above_target",
+        fmt::format("not converged: the last steps reached the target {:g} at the final accuracy, but "
+                    "on the meshes designed for their model the rms {} is above it: the responses "
+                    "depend on the mesh by that much; set forward.final_accuracy one step finer, or a "
+                    "lower inversion.target_rms",
+                    target, rms.in_words()));
   if (misses(rms.compared, target))
     return ended(not_converged, "inversion::judge#final_above_target",
                  fmt::format("not converged: the target {:g} was reached on the iterations' "

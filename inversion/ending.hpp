@@ -29,10 +29,11 @@ struct Ending {
 /// states.
 struct FinalRms {
   double of_data, compared;
-  std::string counting{};  ///< "with further unknowns", "by Huber's norm"
+  std::string counting{};         ///< "with further unknowns", "by Huber's norm"
+  bool after_last_steps = false;  ///< the run took steps at the final accuracy
   FinalRms(double rms) : of_data(rms), compared(rms) {}
-  FinalRms(double data, double to_target, std::string how)
-      : of_data(data), compared(to_target), counting(std::move(how)) {}
+  FinalRms(double data, double to_target, std::string how, bool last_steps = false)
+      : of_data(data), compared(to_target), counting(std::move(how)), after_last_steps(last_steps) {}
   /// Returns one number, or both with their names where they differ.
   [[nodiscard]] std::string in_words() const;
 };

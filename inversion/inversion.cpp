@@ -5,6 +5,7 @@
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/mpi/team.hpp"
+#include "engine/core/process_memory.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/regularizer.hpp"
 
@@ -274,8 +275,8 @@ void Inversion::find_responses(const Minimized& found, Outcome& out) {
   log_rms(*problem_, last.is_final() ? "last step's" : "iterations'", on_iterations, out);
   optimize::InversionSummary summary = found.summary;
   if (!summary.history.empty()) summary.history.back().iteration += last.history().n_iterations_before();
-  out.ending = judge(summary, {out.ending.rms, rms_to_target, counting_of(*problem_)}, out.ending.target_rms,
-                     problem_->forward.remedy);
+  out.ending = judge(summary, {out.ending.rms, rms_to_target, counting_of(*problem_), last.is_final()},
+                     out.ending.target_rms, problem_->forward.remedy);
 }
 
 Outcome Inversion::minimize() {
@@ -329,9 +330,11 @@ bool Inversion::certify(Outcome& outcome) const {
   const auto& certificate = problem_->forward.certificate;
   if (!certificate || outcome.was_stopped() || outcome.ending.reason == optimize::StopReason::failed)
     return false;
+  const core::ProcessMemory memory = core::process_memory();
   const Certified found = certificate(
-      outcome.model.values,
-      {.stop = [this] { return core::Team(comm_).any(stopped().has_value()); }, .results_s = results_s_});
+      outcome.model.values, {.stop = [this] { return core::Team(comm_).any(stopped().has_value()); },
+                             .results_s = results_s_,
+                             .free_bytes = memory.largest - memory.resident});
   if (found.stopped)
     core::log::warning(
         core::log::Id("inversion::Inversion#certificate_stopped"),

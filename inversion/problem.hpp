@@ -42,11 +42,12 @@ struct MapCost {
 };
 /// The estimated cost of the maps of a run.
 struct ForwardCost {
-  MapCost iterations{};        ///< on the way from the start model to the final one
-  double redesign_s = 0.0;     ///< wall time of one redesign of the maps
-  std::string meshes{};        ///< a table in words; "" without
-  MapCost results{};           ///< at the final accuracy; 0: as those of the iterations
-  double results_bytes = 0.0;  ///< memory of a run at the final accuracy alone, on each rank
+  MapCost iterations{};          ///< on the way from the start model to the final one
+  double redesign_s = 0.0;       ///< wall time of one redesign of the maps
+  std::string meshes{};          ///< a table in words; "" without
+  bool is_guess_of_end = false;  ///< the meshes, and the memory, are those of a guess of the final model
+  MapCost at_final_accuracy{};   ///< 0 where the maps do not state it
+  double responses_bytes = 0.0;  ///< memory of the final responses, which keep no linearization
   double certificate_s = 0.0, certificate_bytes = 0.0;  ///< the certificate; 0 without one
 };
 
@@ -54,6 +55,7 @@ struct ForwardCost {
 struct CertificateTerms {
   std::function<bool()> stop{};  ///< runs between its parts; true ends it. collective
   double results_s = 0.0;        ///< wall time of the run at the final accuracy, to estimate by; 0: unknown
+  double free_bytes = 0.0;       ///< memory of this rank that the run has held and gave back; 0: unknown
 };
 
 /// The errors of the maps of a problem at a model, as far as they were measured.

@@ -3,11 +3,10 @@
 
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
+#include "engine/core/process_memory.hpp"
 #include "engine/core/timer.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <unistd.h>
 
 namespace lodestone::inversion {
 namespace {
@@ -15,11 +14,11 @@ namespace {
 constexpr double usual_trials = 4.0;  // forward runs of a λ search
 constexpr double descent_runs =
     3.0;  // a redesign, a trial, and the products of a descent at the cost of another run
-constexpr int usual_iterations = 8;  // until the target is reached
-constexpr double usual_last_steps = 2.0;
+constexpr int usual_iterations = 8, usual_descents = 40;  // until the target is reached
+constexpr double usual_last_steps = 3.0;
 constexpr double files_s = 2.0;         // of reports and figures
 constexpr double linearizations = 2.0;  // held at a time: of the best trial so far and of the present one
-constexpr double of_files = 0.1e9;   // bytes of the libraries that write results, and of the threads' heaps
+constexpr double of_files = 0.15e9;  // bytes of the libraries that write results, and of the threads' heaps
 constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
 
 /// Dense algebra of a Gauss–Newton step, in the smaller of data and model space as by default.
@@ -75,14 +74,6 @@ IterationEstimate iteration_estimate(const Method& method, const MapCost& time, 
           dense.system_s + usual_trials * dense.factor_s, redesign_s};
 }
 
-/// Memory that the process holds now, with its libraries and data.
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  double all = 0.0, resident = 0.0;
-  file >> all >> resident;
-  return file ? resident * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0.0;
-}
-
 /// Memory and time of a rank beside those of single steps.
 struct RunEstimate {
   double bytes;             ///< the largest of iterations, assessment and what follows them
@@ -102,10 +93,11 @@ RunEstimate run_estimate(const Inversion& run, const ForwardCost& cost, const De
   double beside = of_steps;
   if (assessment) beside = dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0);
   const double steps = linearizations * cost.iterations.bytes + beside;
-  RunEstimate all{held_before + std::max({steps, cost.results_bytes, cost.certificate_bytes}), 0.0, 0.0};
-  if (!may_take_last_steps(run) || !(cost.results.bytes > 0.0)) return all;
-  all.last_steps_bytes = held_before + linearizations * cost.results.bytes + of_steps;
-  all.last_steps_s = usual_last_steps * iteration_estimate(run.method(), cost.results, dense, 0.0).seconds();
+  RunEstimate all{held_before + std::max({steps, cost.responses_bytes, cost.certificate_bytes}), 0.0, 0.0};
+  if (!may_take_last_steps(run) || !(cost.at_final_accuracy.bytes > 0.0)) return all;
+  all.last_steps_bytes = held_before + linearizations * cost.at_final_accuracy.bytes + of_steps;
+  all.last_steps_s =
+      usual_last_steps * iteration_estimate(run.method(), cost.at_final_accuracy, dense, 0.0).seconds();
   return all;
 }
 
@@ -130,9 +122,9 @@ std::pair<double, double> uncertainty_s(const std::optional<AssessmentOptions>& 
 
 /// Returns the time of what follows the last iteration, in words; "" where the maps do not state it.
 std::string text_of_the_end(const ForwardCost& cost, const RunEstimate& all) {
-  if (!(cost.results.forward_s > 0.0)) return {};
+  if (!(cost.at_final_accuracy.forward_s > 0.0)) return {};
   std::string text = fmt::format("final responses:      about {}, {:.2g} GB\n",
-                                 duration(cost.results.forward_s), cost.results_bytes / 1e9);
+                                 duration(cost.at_final_accuracy.forward_s), cost.responses_bytes / 1e9);
   if (all.last_steps_s > 0.0)
     text += fmt::format(
         "last steps:           about {} at the final accuracy, if the target is reached and missed there\n",
@@ -191,7 +183,7 @@ std::string cost_in_words(const Inversion& run) {
   const Stage& first = run.first();
   const core::DataSet& data = run.problem().data;
   const std::optional<AssessmentOptions>& assessment = run.assessment();
-  const double resident = resident_bytes();
+  const double resident = core::process_memory().resident;
   const ForwardCost cost = forward_cost(first);
   const int n_ranks = core::size_of(run.comm());
   const auto dense_of = [&](const Unknowns& unknowns) {
@@ -205,7 +197,10 @@ std::string cost_in_words(const Inversion& run) {
   const RunEstimate all = run_estimate(run, cost, dense, resident + of_files);
   std::string text = text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first) +
                      fmt::format("data:                 {} of {} used\n", data.n_used(), data.size());
-  if (!cost.meshes.empty()) text += fmt::format("meshes at the end:\n{}\n", cost.meshes);
+  if (!cost.meshes.empty())
+    text += fmt::format("meshes {}:\n{}\n",
+                        cost.is_guess_of_end ? "at the end, as the soundings show it" : "of the start model",
+                        cost.meshes);
   text += fmt::format("memory per rank:      about {:.2f} GB{}\n", all.bytes / 1e9,
                       all.last_steps_bytes > all.bytes
                           ? fmt::format(", {:.2f} GB in last steps", all.last_steps_bytes / 1e9)
@@ -215,13 +210,14 @@ std::string cost_in_words(const Inversion& run) {
       "forward runs of {:.1f} s, dense algebra {:.1f} s, redesign {:.1f} s)\n",
       iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials,
       iteration.forward_s, iteration.dense_s, iteration.redesign_s);
-  const int most = max_iterations(run.method()), usual = std::min(usual_iterations, most);
+  const int most = max_iterations(run.method()),
+            usual = std::min(needs_jacobian(run.method()) ? usual_iterations : usual_descents, most);
   text += fmt::format(
       "{:<22}about {}{}\n", fmt::format("{} iterations:", usual), duration(usual * iteration.seconds()),
       most > usual ? fmt::format(", all {} about {}", most, duration(most * iteration.seconds())) : "");
   text += text_of_the_end(cost, all) + text_of_uncertainty(assessment, cost.iterations, dense_of_samples);
   const auto [least_s, most_s] = uncertainty_s(assessment, cost.iterations, dense_of_samples);
-  const double end_s = cost.results.forward_s + cost.certificate_s + files_s;
+  const double end_s = cost.at_final_accuracy.forward_s + cost.certificate_s + files_s;
   return text + fmt::format("all together:         about {}, at most {}\n",
                             duration(usual * iteration.seconds() + end_s + least_s),
                             duration(most * iteration.seconds() + all.last_steps_s + end_s + most_s));

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
+#include <regex>
 #include <system_error>
 #include <unistd.h>
 
@@ -23,15 +24,56 @@ namespace {
                   std::strerror(error));
 }
 
+/// Returns the file that a name stands for: a link is followed, so that it stays and its target is written.
+/// errors: FileError where the name is taken by something that is no regular file, which a new file must not
+/// replace.
+std::string target_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw FileError("core::AtomicFile#not_a_regular_file",
+                    "cannot write {}: a {} has this name; give another one", path,
+                    fs::is_directory(status) ? "folder" : "device, pipe or socket");
+  if (!fs::is_symlink(fs::symlink_status(path, ignored))) return path;
+  std::error_code failed;
+  const fs::path target = fs::weakly_canonical(path, failed);
+  return failed ? path : target.string();
+}
+
 std::string temporary_name(const std::filesystem::path& path) {
   return (path.parent_path() /
           fmt::format(".{}.{}.tmp{}", path.stem().string(), getpid(), path.extension().string()))
       .string();
 }
 
+/// The parts of what `temporary_name` makes.
+struct TemporaryName {
+  std::string stem, extension;
+  pid_t process;
+  /// Returns the parts of a name (without folders), nothing for another one.
+  static std::optional<TemporaryName> of(const std::string& name) {
+    static const std::regex form(R"(\.(.+)\.([0-9]{1,9})\.tmp(\.[^.]*)?)");
+    std::smatch part;
+    if (!std::regex_match(name, part, form)) return {};
+    return TemporaryName{part[1], part[3], std::stoi(part[2])};
+  }
+};
+
+template <class Which>
+void remove_leftovers_that(const std::filesystem::path& folder, Which which) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const auto name = TemporaryName::of(entry.path().filename().string());
+    const bool is_left =
+        name && name->process > 0 && which(*name) && kill(name->process, 0) != 0 && errno == ESRCH;
+    if (is_left) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+AtomicFile::AtomicFile(const std::string& path) : path_(target_of(path)), temporary_(temporary_name(path_)) {
   // Created here, so that an unwritable folder is reported before any work is done.
   const int file = open(temporary_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0666);
   if (file < 0) throw_unwritable(path_, errno);
@@ -86,20 +128,16 @@ void make_folder(const std::filesystem::path& path) {
 
 void remove_leftovers(const std::string& given) {
   const std::filesystem::path path(given);
-  const std::string head = fmt::format(".{}.", path.stem().string()),
-                    tail = fmt::format(".tmp{}", path.extension().string());
-  std::error_code ignored;
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.size() <= head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail))
-      continue;
-    pid_t process = 0;
-    const char* last = name.data() + name.size() - tail.size();
-    const auto [end, error] = std::from_chars(name.data() + head.size(), last, process);
-    const bool is_ours = error == std::errc() && end == last && process > 0;
-    if (is_ours && kill(process, 0) != 0 && errno == ESRCH) std::filesystem::remove(entry.path(), ignored);
-  }
+  remove_leftovers_that(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."),
+                        [&](const TemporaryName& name) {
+                          return name.stem == path.stem() && name.extension == path.extension();
+                        });
+}
+
+bool is_temporary_name(const std::string& name) { return TemporaryName::of(name).has_value(); }
+
+void remove_all_leftovers(const std::filesystem::path& folder) {
+  remove_leftovers_that(folder, [](const TemporaryName&) { return true; });
 }
 
 }  // namespace lodestone::core

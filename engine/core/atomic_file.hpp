@@ -14,8 +14,9 @@ namespace lodestone::core {
 /// and an older file stays.
 class AtomicFile {
  public:
-  /// Opens the temporary file. errors: FileError when the folder is missing or cannot be written.
-  explicit AtomicFile(std::string path);
+  /// Opens the temporary file. A link is followed. errors: FileError when the folder is missing or cannot be
+  /// written, or something that is no regular file has this name.
+  explicit AtomicFile(const std::string& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -40,5 +41,9 @@ void make_folder(const std::filesystem::path& path);
 /// Removes the temporary files that processes which were killed while writing `path` have left beside it. For
 /// files that are written again and again.
 void remove_leftovers(const std::string& path);
+/// Returns whether an `AtomicFile` may have given a file of this name (without folders) its temporary name.
+[[nodiscard]] bool is_temporary_name(const std::string& name);
+/// Removes all temporary files in a folder that processes which are gone have left.
+void remove_all_leftovers(const std::filesystem::path& folder);
 
 }  // namespace lodestone::core

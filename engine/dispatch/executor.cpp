@@ -110,12 +110,26 @@ void run_function(Node& node) {
   node.object = value.node().object;
 }
 
+/// Checks that a view stays within the buffer it looks at, which the rule of a row may get wrong.
+void check_reach(const Node& node, const Look& look, const Buffer& buffer) {
+  if (node.aval.count() == 0) return;
+  const auto [low, high] = look.reach(node.aval.shape);
+  const auto n = static_cast<std::int64_t>(buffer.bytes() / core::size_of(node.aval.dtype));
+  if (low < 0 || high >= n)
+    throw core::ShapeError(
+        node.op->name + "#view_reaches_outside",
+        "expected a view within the {} elements of its buffer, got {} from {} to {}; correct the "
+        "view rule of the row {}",
+        n, node.aval.text(), low, high, at_line(node.where));
+}
+
 /// Lets a node look at its input's buffer. False: its op is none that does, or no strides say it.
 bool run_view(Node& node) {
   if (node.op->view == nullptr) return false;
   const Node& in = *node.inputs[0];
   const auto look = node.op->view(in.aval, in.look, node.attrs.get(), node.aval);
   if (!look) return false;
+  check_reach(node, *look, *in.buffer);
   node.look = *look;
   node.buffer = in.buffer;
   return true;

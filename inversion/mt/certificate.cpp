@@ -3,6 +3,7 @@
 
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/team.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/mt/tables.hpp"
@@ -20,6 +21,12 @@ using physics::mt::Survey;
 constexpr double most_runs = 3.0;           // of the final forward run, for all parts together
 constexpr double of_process = 0.1e9;        // bytes that any process holds with its libraries and files
 constexpr double most_of_iterations = 1.0;  // of these for the iterations' meshes, where both are measured
+
+/// Returns the least of the ranks' figures, to a MiB, so that all plan alike.
+double least_on_all_ranks(MPI_Comm comm, double bytes) {
+  constexpr double mib = 1048576.0;
+  return -mib * core::Team(comm).max(-static_cast<int>(bytes / mib));
+}
 
 /// States what a part will need; `run_s`: of a run at the final accuracy, whose work is `run_work`.
 void log_cost(const CertificatePart& part, const Survey& survey, double run_work, double run_s) {
@@ -57,13 +64,13 @@ double factor_bytes_of_run(const Simulations& simulations, const Eigen::VectorXd
 }
 
 std::vector<CertificatePart> certificate_parts(const Simulations& simulations, const Eigen::VectorXd& model,
-                                               const Survey& survey) {
+                                               const Survey& survey, double free_bytes) {
   using enum CertificateOf;
   const ForwardOptions& options = simulations.options();
   std::vector<CertificatePart> parts;
   if (options.certificate == none) return parts;
   const double run_work = d2::work_of(simulations.meshes_of_results(model, survey), survey);
-  const double bytes = factor_bytes_of_run(simulations, model, survey);
+  const double bytes = std::max(free_bytes, factor_bytes_of_run(simulations, model, survey));
   double work = most_runs * run_work;
   const auto plan = [&](const char* meshes, const d2::MeshDesignOptions& design, d2::Accuracy accuracy,
                         double most) {
@@ -85,7 +92,8 @@ Certified certify(const Simulations& simulations, const Eigen::VectorXd& model, 
                   const CertificateTerms& terms) {
   const core::ScopedTimer timer("run/certificate");
   const double run_work = d2::work_of(simulations.meshes_of_results(model, survey), survey);
-  const std::vector<CertificatePart> parts = certificate_parts(simulations, model, survey);
+  const std::vector<CertificatePart> parts =
+      certificate_parts(simulations, model, survey, least_on_all_ranks(simulations.comm(), terms.free_bytes));
   if (parts.empty()) return {};
   for (const CertificatePart& part : parts) log_cost(part, survey, run_work, terms.results_s);
   d2::Certificate all;

@@ -19,10 +19,11 @@ struct CertificatePart {
 };
 
 /// Plans the certificate of the meshes that the options name: three runs at the final accuracy at most, and
-/// the memory of the run.
+/// the memory of the run, which is `free_bytes` or, where that is less, its factors.
 [[nodiscard]] std::vector<CertificatePart> certificate_parts(const Simulations& simulations,
                                                              const Eigen::VectorXd& model,
-                                                             const physics::mt::Survey& survey);
+                                                             const physics::mt::Survey& survey,
+                                                             double free_bytes = 0.0);
 
 /// Returns the bytes of the factors that a rank of a run holds at a time: those of a linearization on the
 /// iterations' meshes, or of one system per thread at the final accuracy; at least the 0.1 GB of any process.

@@ -63,16 +63,19 @@ std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
     const Eigen::VectorXd last_model = guess ? *guess : model;
     const core::ScopedTimer timer("dry run/redesign");
     const auto at_last = simulations->of_iterations(last_model, survey);
-    ForwardCost cost{.redesign_s = timer.seconds(), .meshes = at_last->meshes().summary()};
+    ForwardCost cost{.redesign_s = timer.seconds(),
+                     .meshes = at_last->meshes().summary(),
+                     .is_guess_of_end = guess.has_value()};
     const auto at_first = simulations->of_iterations(model, survey),
                at_end = simulations->of_results(last_model, survey);
-    cost.results_bytes = core::threads() * mt::d2::largest_factor_bytes(at_end->meshes());
+    cost.responses_bytes = core::threads() * mt::d2::largest_factor_bytes(at_end->meshes());
     const Pace pace = pace_of(*simulations, at_last->meshes(), survey, unknowns, last_model).value_or(Pace{});
     const auto work = [&](const auto& simulation) { return mt::d2::work_of(simulation->meshes(), survey); };
     cost.iterations = pace.of(0.5 * (work(at_first) + work(at_last)),
                               std::max(at_first->estimated_bytes(), at_last->estimated_bytes()));
-    cost.results = pace.of(work(at_end), at_end->estimated_bytes());
-    for (const CertificatePart& part : certificate_parts(*simulations, last_model, survey)) {
+    cost.at_final_accuracy = pace.of(work(at_end), at_end->estimated_bytes());
+    for (const CertificatePart& part :
+         certificate_parts(*simulations, last_model, survey, 2.0 * cost.iterations.bytes)) {
       cost.certificate_s += pace.forward_s * part.cost.work;
       cost.certificate_bytes = std::max(cost.certificate_bytes, part.cost.bytes);
     }

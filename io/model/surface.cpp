@@ -3,6 +3,7 @@
 #include "io/model/read.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 
 #include <cmath>
 
@@ -19,6 +20,14 @@ std::pair<double, double> pair_of(std::string_view line, bool is_csv, const std:
   const auto row = io::text::words(text);
   const auto y = row.size() == 2 ? io::text::number(row[0]) : std::nullopt,
              z = row.size() == 2 ? io::text::number(row[1]) : std::nullopt;
+  const auto is_on_earth = [](double metres) {
+    return std::abs(metres) <= physics::mt::largest_coordinate_m;
+  };
+  if (y && z && std::isfinite(*y) && std::isfinite(*z) && !(is_on_earth(*y) && is_on_earth(*z))) {
+    throw core::FormatError("io::model::surface#off_the_earth",
+                            "{}: expected coordinates within ±{:g} m, got \"{}\"; are they in metres?", place,
+                            physics::mt::largest_coordinate_m, io::text::printable(line));
+  }
   if (!y || !z || !std::isfinite(*y) || !std::isfinite(*z)) {
     throw core::FormatError("io::model::surface#not_a_pair", "{}: expected two numbers {}, got \"{}\"", place,
                             is_csv ? "y_m,z_m" : "y z", io::text::printable(line));

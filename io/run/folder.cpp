@@ -30,10 +30,34 @@ std::string foreign_entry(const fs::path& folder, std::span<const char* const> l
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool is_empty_folder = fs::is_directory(entry.path()) && fs::is_empty(entry.path());
-    const bool is_known = std::ranges::find(left_by_others, name) != left_by_others.end();
+    const bool is_known =
+        core::is_temporary_name(name) || std::ranges::find(left_by_others, name) != left_by_others.end();
     if (!is_known || (name == "vtk" && !is_empty_folder)) return name;
   }
   return {};
+}
+
+[[noreturn]] void throw_running(const fs::path& folder) {
+  throw core::ConfigError(
+      "io::run#running",
+      "{}: another process is writing into this folder at the moment; wait for its end, or "
+      "give another folder with -o",
+      folder.string());
+}
+
+/// Checks that a checkpoint is there and is a file. `of`: the word for what made it.
+void require_file(const std::string& checkpoint, const char* of) {
+  const fs::file_status status = fs::status(checkpoint);
+  if (!fs::exists(status))
+    throw core::FileError("io::run#no_checkpoint",
+                          "{}: expected a checkpoint to resume from, but the file does not exist; start the "
+                          "{} without --resume",
+                          checkpoint, of);
+  if (!fs::is_regular_file(status))
+    throw core::FileError("io::run#checkpoint_is_no_file",
+                          "{}: expected a checkpoint to resume from, but this is no regular file; put the "
+                          "checkpoint back, or start the {} in another folder",
+                          checkpoint, of);
 }
 
 }  // namespace
@@ -53,13 +77,7 @@ void RunFolder::prepare_new() const {
                             path_.string(), name);
 }
 
-void RunFolder::require_checkpoint() const {
-  if (!fs::exists(checkpoint()))
-    throw core::FileError("io::run#no_checkpoint",
-                          "{}: expected a checkpoint to resume from, but the file does not exist; start the "
-                          "run without --resume",
-                          checkpoint());
-}
+void RunFolder::require_checkpoint() const { require_file(checkpoint(), "run"); }
 
 void TrainFolder::prepare_new() const {
   core::make_folder(path_);
@@ -77,13 +95,7 @@ void TrainFolder::prepare_new() const {
                             path_.string(), name);
 }
 
-void TrainFolder::require_checkpoint() const {
-  if (!fs::exists(checkpoint()))
-    throw core::FileError("io::run#no_checkpoint",
-                          "{}: expected a checkpoint to resume from, but the file does not exist; start the "
-                          "training without --resume",
-                          checkpoint());
-}
+void TrainFolder::require_checkpoint() const { require_file(checkpoint(), "training"); }
 
 NewFolder::NewFolder(fs::path path, core::log::Format format)
     : path_(path.has_filename() ? std::move(path) : path.parent_path()), format_(format) {
@@ -99,15 +111,33 @@ NewFolder::~NewFolder() {
   for (fs::path at = path_; fs::remove(at, error) && at != first_;) at = at.parent_path();
 }
 
-void NewFolder::lock(const std::string& log) {
+void NewFolder::open(const std::string& log, const std::function<void()>& check) {
+  lock(log, fs::exists(log));
+  try {
+    check();
+  } catch (
+      const core::ConfigError&) {  // what stands there now may be another process's, which began meanwhile
+    lock(log, fs::exists(log));
+    throw;
+  }
+  lock(log, true);
+  check();
+  core::remove_all_leftovers(path_);
+}
+
+void NewFolder::lock(const std::string& log, bool now) {
+  if (!now || lock_) return;
   lock_ = core::FileLock::take(log);
   if (lock_) return;
   is_kept_ = true;
-  throw core::ConfigError(
-      "io::run#running",
-      "{}: another process is writing into this folder at the moment; wait for its end, or "
-      "give another folder with -o",
-      path_.string());
+  throw_running(path_);
+}
+
+std::optional<core::FileLock> lock_finished(const RunFolder& folder) {
+  if (!fs::exists(folder.log())) return {};
+  auto lock = core::FileLock::take(folder.log());
+  if (!lock) throw_running(folder.path());
+  return lock;
 }
 
 }  // namespace lodestone::io::run

@@ -5,6 +5,7 @@
 #include "engine/core/log.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -73,18 +74,25 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  /// Makes this process the only one that writes into the folder, as long as the object lives. `log`: the
-  /// file that is locked. errors: ConfigError when another process holds the lock; the folder is its own
-  /// then, and stays.
-  void lock(const std::string& log);
+  /// Makes this process the only one that writes into the folder, as long as the object lives, and checks
+  /// that the folder is fit for it. `log`: the file that is locked. errors: ConfigError when another process
+  /// holds the lock, and the folder is its own then, and stays; those of `check`.
+  void open(const std::string& log, const std::function<void()>& check);
   void keep() { is_kept_ = true; }
 
  private:
+  /// Takes the lock, if `now`; errors: ConfigError when another process holds it.
+  void lock(const std::string& log, bool now);
+
   std::filesystem::path path_;
   std::filesystem::path first_;  ///< the uppermost that was not there; empty: all were
   core::log::Format format_;
   bool is_kept_ = false;
   std::optional<core::FileLock> lock_{};
 };
+
+/// Locks the folder of a run that has ended, to write into it again; nothing where no log is left to lock.
+/// errors: ConfigError `running` when the run goes on in another process.
+[[nodiscard]] std::optional<core::FileLock> lock_finished(const RunFolder& folder);
 
 }  // namespace lodestone::io::run

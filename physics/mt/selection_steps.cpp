@@ -235,10 +235,26 @@ void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double 
   }
 }
 
+/// Checks that no measured frequency counts as two of the listed ones. errors: InvalidArgument.
+void require_apart(const Selection& selection) {
+  std::vector<double> sorted = selection.frequencies_hz;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] / sorted[i - 1] - 1.0 > selection.frequency_tolerance) continue;
+    throw core::InvalidArgument(
+        "mt::select#frequencies_too_close",
+        "data.frequencies_hz: {} and {} Hz are the same within frequency_tolerance = {}, so that "
+        "a measured value would count twice; list one of them, or lower "
+        "data.frequency_tolerance",
+        sorted[i - 1], sorted[i], selection.frequency_tolerance);
+  }
+}
+
 std::vector<double> chosen_frequencies(const std::vector<StationData>& stations, const Selection& selection) {
   if (selection.frequencies == FrequencyChoice::listed) {
     if (selection.frequencies_hz.empty())
       throw core::InvalidArgument("mt::select#no_frequency", "expected at least one listed frequency");
+    require_apart(selection);
     return selection.frequencies_hz;
   }
   std::vector<std::vector<double>> lists;

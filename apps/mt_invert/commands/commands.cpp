@@ -29,9 +29,22 @@ struct Dispatch {
   int operator()(const cli::ReportArguments& arguments) const { return run_report(comm, arguments); }
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
-  int operator()(const cli::SelftestArguments& arguments) const {
-    return run_selftest(comm, arguments, line);
+  int operator()(const cli::SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
+};
+
+/// Returns the files that a command names on its line to read.
+struct InputFiles {
+  using Paths = std::vector<std::string>;
+  Paths operator()(const cli::ShowText&) const { return {}; }
+  Paths operator()(const cli::InvertArguments& arguments) const { return {arguments.config_path}; }
+  Paths operator()(const cli::TrainArguments& arguments) const { return {arguments.config_path}; }
+  Paths operator()(const cli::ForwardArguments& arguments) const {
+    return {arguments.model_path, arguments.sites_path};
   }
+  Paths operator()(const cli::ReportArguments&) const { return {}; }
+  Paths operator()(const cli::CompareArguments& arguments) const { return files_of(arguments); }
+  Paths operator()(const cli::InfoArguments& arguments) const { return arguments.paths; }
+  Paths operator()(const cli::SelftestArguments&) const { return {}; }
 };
 
 /// Rank 0 writes to the path itself, rank r to the path with ".r" added.
@@ -45,6 +58,7 @@ std::string trace_path_of(MPI_Comm comm, const std::string& path) {
 int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
   const std::string path = trace_path_of(comm, line.trace_path);
   const auto write = [&] { core::Timeline::global().write_chrome_trace(path, core::rank_of(comm)); };
+  check_output_path(path, std::visit(InputFiles(), line.command));
   { const core::AtomicFile writable(path); }  // an error now, not after hours
   core::Timeline::global().record_events(true);
   int code = 0;
@@ -65,8 +79,21 @@ int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
 
 }  // namespace
 
-void check_output_path(const std::string& path) {
+std::vector<std::string> files_of(const cli::CompareArguments& arguments) {
+  std::vector<std::string> paths = arguments.sections;
+  paths.insert(paths.end(), arguments.references.begin(), arguments.references.end());
+  return paths;
+}
+
+void check_output_path(const std::string& path, std::span<const std::string> inputs) {
   std::error_code ignored;
+  for (const std::string& input : inputs) {
+    if (std::filesystem::equivalent(path, input, ignored))
+      throw core::FileError("mt_invert#output_is_input",
+                            "{}: expected the name of a file to write, got that of a file that is read; give "
+                            "another name",
+                            path);
+  }
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw core::FileError(

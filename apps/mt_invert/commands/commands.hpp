@@ -6,7 +6,9 @@
 #include <mpi.h>
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 /// One function per subcommand; each returns an exit code of the contract and throws core::Error otherwise.
 /// collective: all.
@@ -23,12 +25,13 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] int run_report(MPI_Comm comm, const cli::ReportArguments& arguments);
 [[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
-[[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments,
-                               const cli::CommandLine& line);
+[[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments);
 
+/// Returns the files, or folders of runs, that are compared.
+[[nodiscard]] std::vector<std::string> files_of(const cli::CompareArguments& arguments);
 /// Refuses a path that cannot become a file. errors: FileError when it is something else than a regular file,
-/// or its folder is missing.
-void check_output_path(const std::string& path);
+/// its folder is missing, or it is one of the files that are read.
+void check_output_path(const std::string& path, std::span<const std::string> inputs = {});
 
 /// Returns the folder of a run: the given one, or without one out/ and the name of the configuration.
 [[nodiscard]] std::filesystem::path output_folder(const std::string& given, const std::string& config_path);

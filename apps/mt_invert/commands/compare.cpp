@@ -177,6 +177,7 @@ void draw(const cli::CompareArguments& arguments, const std::vector<Compared>& s
 
 int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments) {
   core::on_rank_zero(comm, [&] {
+    if (!arguments.output_path.empty()) check_output_path(arguments.output_path, files_of(arguments));
     std::vector<Compared> sections = compared(arguments.sections),
                           references = compared(arguments.references);
     tell_apart(sections, references);

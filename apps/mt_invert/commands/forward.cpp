@@ -142,7 +142,9 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
   if (prints_csv)
     core::log::configure({.level = core::log::Level::warning});  // nothing but CSV on standard output
   if (!arguments.output_path.empty())
-    core::on_rank_zero(comm, [&] { check_output_path(arguments.output_path); });
+    core::on_rank_zero(comm, [&] {
+      check_output_path(arguments.output_path, std::vector{arguments.model_path, arguments.sites_path});
+    });
 
   // 1. The earth, and where and when its response is wanted
   const auto section = io::model::read_model(arguments.model_path);

@@ -19,8 +19,7 @@ namespace {
 void open_folder(MPI_Comm comm, const io::run::RunFolder& folder, const cli::InvertArguments& arguments,
                  const cli::CommandLine& line, std::optional<io::run::NewFolder>& made) {
   core::on_rank_zero(comm, [&] {
-    arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
-    made->lock(folder.log());
+    made->open(folder.log(), [&] { arguments.resume ? folder.require_checkpoint() : folder.prepare_new(); });
     core::log::configure({.format = line.log_format(), .file = folder.log()});
   });
 }

@@ -19,6 +19,7 @@ int run_report(MPI_Comm comm, const cli::ReportArguments& arguments) {
                             "of a run (-o of invert)",
                             folder.result());
     }
+    const auto lock = io::run::lock_finished(folder);
     const auto path = io::report::write_report(folder.path(), io::run::read_result(folder.result()));
     core::log::info("report:     {}", path.string());
   });

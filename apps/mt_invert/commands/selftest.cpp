@@ -54,7 +54,7 @@ std::vector<Selftest> chosen(std::vector<Selftest> all, const std::vector<std::s
 
 }  // namespace
 
-int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments, const cli::CommandLine& line) {
+int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments) {
   const std::vector<Selftest> all = all_selftests(arguments.synthetic), tests = chosen(all, arguments.names);
   if (arguments.list) {
     core::on_rank_zero(comm, [&] {

@@ -57,8 +57,7 @@ void save(const io::run::TrainFolder& folder, config::VaeFormat format, const mo
 
 void open_folder(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
                  const cli::CommandLine& line, io::run::NewFolder& made) {
-  arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
-  made.lock(folder.log());
+  made.open(folder.log(), [&] { arguments.resume ? folder.require_checkpoint() : folder.prepare_new(); });
   core::log::configure({.format = line.log_format(), .file = folder.log()});
 }
 

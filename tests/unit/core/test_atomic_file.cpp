@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,4 +115,37 @@ TEST_CASE("AtomicFile: what a killed process left of the same file is removed, w
   remove_leftovers(folder / "state.safetensors");
   CHECK(n_files(folder) == 4);
   CHECK(std::filesystem::exists(own.temporary_path()));
+}
+
+TEST_CASE("AtomicFile: a link is followed, what is no regular file is not replaced", "[core]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "results");
+  write_file(folder / "results/old.csv", "old");
+  std::filesystem::create_symlink("results/old.csv", folder / "latest.csv");
+  write_file(folder / "latest.csv", "new");
+  CHECK(std::filesystem::is_symlink(folder / "latest.csv"));
+  CHECK(text_of_file(folder / "results/old.csv") == "new");
+
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const char* const name : {"pipe", "results"})
+    CHECK_THAT(error_of<FileError>([&] { write_file(folder / name, "new"); }),
+               HasId("not_a_regular_file", {folder / name}));
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+}
+
+TEST_CASE("AtomicFile: all that killed processes left in a folder is removed, nothing else", "[core]") {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  const std::string left = fmt::format(".config.{}.tmp.toml", child),
+                    own = fmt::format(".other.{}.tmp.toml", getpid());
+  for (const std::string& name : {left, own, std::string(".notes.tmp"), std::string("config.toml")})
+    write_file(folder / name, "");
+  CHECK(is_temporary_name(left));
+  CHECK_FALSE(is_temporary_name(".notes.tmp"));
+  CHECK_FALSE(is_temporary_name("config.toml"));
+  remove_all_leftovers(folder.path());
+  CHECK_FALSE(std::filesystem::exists(folder / left));
+  CHECK(n_files(folder) == 3);
 }

@@ -5,6 +5,7 @@
 #include "tests/support/error_id.hpp"
 
 #include <cmath>
+#include <limits>
 
 using namespace lodestone::core;
 using lodestone::tests::error_of;
@@ -373,4 +374,26 @@ TEST_CASE("local_rows: a factor and an inner map that do not fit are refused", "
              HasId("wrong_left", {"3", "2"}));
   CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->local_rows(SparseRows(1, 3), *inner); }),
              HasId("wrong_inner_map", {"3", "2"}));
+}
+
+TEST_CASE("compose, stack, restrict and parallel: rows that are not finite are found whoever holds them",
+          "[core]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto broken = pointwise(
+      "broken", 2, [](double v) { return v; }, [nan](double) { return nan; });
+  const auto identity = affine(Eigen::MatrixXd::Identity(2, 2), Eigen::VectorXd::Zero(2));
+  const Eigen::VectorXd x = Eigen::VectorXd::Ones(2);
+  for (const MapPtr& map : {compose(identity, broken), compose(broken, identity), stack({identity, broken}),
+                            restrict_unknowns(broken, {1}, x)}) {
+    const auto at = map->linearize(x.head(map->size_in()));
+    CHECK_THAT(error_of<SolverError>([&] { static_cast<void>(at->local_jacobian()); }), HasId("not_finite"));
+    const auto inner =
+        affine(Eigen::MatrixXd::Identity(map->size_in(), 3), Eigen::VectorXd::Zero(map->size_in()))
+            ->linearize(Eigen::VectorXd::Ones(3));
+    CHECK_THAT(error_of<SolverError>([&] { static_cast<void>(at->local_rows(*inner)); }),
+               HasId("not_finite"));
+    SparseRows left(1, map->size_out());
+    for (int column = 0; column < left.cols(); ++column) left.insert(0, column) = 1.0;
+    CHECK_THAT(error_of<SolverError>([&] { static_cast<void>(at->local_rows(left)); }), HasId("not_finite"));
+  }
 }

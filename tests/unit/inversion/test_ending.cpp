@@ -36,6 +36,18 @@ TEST_CASE("ending: a target reached may be missed by 1 % at the final accuracy, 
   CHECK_THAT(missed.text, Contains("target 2") && Contains("rms 2.0201"));
 }
 
+TEST_CASE("ending: a target missed after the last steps is not told to take the final meshes",
+          "[inversion]") {
+  inversion::optimize::InversionSummary summary;
+  summary.reason = StopReason::target_reached;
+  summary.history.push_back({.iteration = 7});
+  const auto missed = inversion::judge(summary, {2.1, 2.1, "", true}, 2.0, "set the iterations finer");
+  CHECK(missed.code == ExitCode::not_converged);
+  CHECK(missed.place.id == "last_steps_above_target");
+  CHECK_THAT(missed.text,
+             Contains("last steps") && Contains("rms 2.1000") && !Contains("set the iterations finer"));
+}
+
 TEST_CASE("ending: one rms is that of the run, and another has its name beside it", "[inversion]") {
   inversion::optimize::InversionSummary summary;
   summary.reason = StopReason::target_reached;

@@ -310,8 +310,8 @@ TEST_CASE("inversion: the cost counts what follows the iterations in time and me
   problem.forward.cost = [](const inversion::Unknowns&, const Eigen::VectorXd&) {
     return inversion::ForwardCost{.iterations = {.forward_s = 1.0, .jacobian_s = 2.0, .bytes = 1e9},
                                   .redesign_s = 0.5,
-                                  .results = {.forward_s = 7.0, .jacobian_s = 9.0, .bytes = 300e9},
-                                  .results_bytes = 400e9,
+                                  .at_final_accuracy = {.forward_s = 7.0, .jacobian_s = 9.0, .bytes = 300e9},
+                                  .responses_bytes = 400e9,
                                   .certificate_s = 21.0,
                                   .certificate_bytes = 500e9};
   };

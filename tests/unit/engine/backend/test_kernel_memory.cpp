@@ -37,6 +37,12 @@ void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocated(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocated(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocated(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }

@@ -22,5 +22,7 @@ TEST_CASE("surface file: y_m,z_m lines or two bare columns in order, errors with
   CHECK_THAT(refusal("y,z\n0,0\n"), tests::HasId("not_a_surface", {"s.csv:1"}));
   CHECK_THAT(refusal("y_m,z_m\n0,0\n0,1\n"), tests::HasId("positions_not_increasing", {"s.csv:3"}));
   CHECK_THAT(refusal("y_m,z_m\n0,high\n"), tests::HasId("not_a_pair", {"s.csv:2"}));
+  CHECK_THAT(refusal("y_m,z_m\n0,1e300\n"), tests::HasId("off_the_earth", {"s.csv:2"}));
+  CHECK_THAT(refusal("y_m,z_m\n-1e9,0\n0,0\n"), tests::HasId("off_the_earth", {"s.csv:2"}));
   CHECK_THAT(refusal("y_m,z_m\n"), tests::HasId("no_points", {"s.csv"}));
 }

@@ -169,7 +169,8 @@ TEST_CASE("vtk: along a bent line the section is bent, one of a single bend is r
   const OutputFolder folder;
   mesh::Frame frame{.projection = "local", .bends = {{0, 0, 0}, {100, 100, 0}, {200, 100, 100}}};
   io::vtk::write_model_vtu(folder / "s.vtu", draped_section(), frame);
-  const double* bounds = read_vtu(folder / "s.vtu")->GetBounds();
+  const auto grid = read_vtu(folder / "s.vtu");
+  const double* bounds = grid->GetBounds();
   CHECK(bounds[0] == Approx(0.0).margin(1e-12));
   CHECK(bounds[1] == Approx(200.0));
   CHECK(bounds[3] == Approx(100.0));

@@ -386,3 +386,15 @@ TEST_CASE("selection: the floors of a report are those of all stations and frequ
   CHECK(floors.impedance_relative == 0.05);
   CHECK(floors.tipper_absolute == 0.02);
 }
+
+TEST_CASE("selection: listed frequencies that are one within the tolerance are refused", "[physics]") {
+  Selection selection = selection_of(te_rho_and_phase);
+  selection.frequencies = FrequencyChoice::listed;
+  selection.frequencies_hz = {10.0, 100.0, 10.1};
+  const std::vector<StationData> stations{station("a"), station("b")};
+  const auto error = tests::error_of<core::InvalidArgument>(
+      [&] { static_cast<void>(chosen_frequencies(stations, selection)); });
+  CHECK_THAT(error, tests::HasId("frequencies_too_close", {"data.frequencies_hz", "10 and 10.1"}));
+  selection.frequency_tolerance = 0.005;
+  CHECK(chosen_frequencies(stations, selection).size() == 3);
+}
