@@ -16,10 +16,13 @@ constexpr double descent_runs =
     3.0;  // a redesign, a trial, and the products of a descent at the cost of another run
 constexpr int usual_iterations = 8, usual_descents = 40;  // until the target is reached
 constexpr double usual_last_steps = 3.0;
-constexpr double files_s = 2.0;         // of reports and figures
-constexpr double linearizations = 2.0;  // held at a time: of the best trial so far and of the present one
+constexpr double files_s = 2.0;      // of reports and figures
 constexpr double of_files = 0.15e9;  // bytes of the libraries that write results, and of the threads' heaps
 constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
+
+/// Returns the linearizations held at a time: of the model, and of the best trial or of both ends of a line
+/// search.
+double linearizations(const Method& method) { return needs_jacobian(method) ? 2.0 : 3.0; }
 
 /// Dense algebra of a Gauss–Newton step, in the smaller of data and model space as by default.
 struct DenseEstimate {
@@ -92,10 +95,10 @@ RunEstimate run_estimate(const Inversion& run, const ForwardCost& cost, const De
   const double of_steps = needs_jacobian(run.method()) ? dense.bytes : 0.0;
   double beside = of_steps;
   if (assessment) beside = dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0);
-  const double steps = linearizations * cost.iterations.bytes + beside;
+  const double steps = linearizations(run.method()) * cost.iterations.bytes + beside;
   RunEstimate all{held_before + std::max({steps, cost.responses_bytes, cost.certificate_bytes}), 0.0, 0.0};
   if (!may_take_last_steps(run) || !(cost.at_final_accuracy.bytes > 0.0)) return all;
-  all.last_steps_bytes = held_before + linearizations * cost.at_final_accuracy.bytes + of_steps;
+  all.last_steps_bytes = held_before + linearizations(run.method()) * cost.at_final_accuracy.bytes + of_steps;
   all.last_steps_s =
       usual_last_steps * iteration_estimate(run.method(), cost.at_final_accuracy, dense, 0.0).seconds();
   return all;

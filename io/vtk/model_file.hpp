@@ -63,8 +63,8 @@ class ModelSeries {
 /// or empty where all are 0.
 struct StationPoints {
   std::vector<std::string> names;
-  std::vector<double> y_m, z_m;
-  std::vector<NamedArray> arrays;
+  std::vector<double> y_m, z_m{};
+  std::vector<NamedArray> arrays{};
   std::vector<double> x_m{};
 };
 /// Writes stations as points with values. errors: FileError, ShapeError.
