@@ -36,13 +36,14 @@ struct Weights {
   [[nodiscard]] Passes<T> passes(Layout& layout) const { return {layout, plans, g, 0, 0, width}; }
 };
 
-/// The arrays of a thread: items with their padding, a block of columns of y, sums of its units.
+/// The arrays of a thread: items with their padding, a block of columns of y where that is not y itself, sums
+/// of its units.
 template <class T>
 struct Arrays {
   T *padded, *columns, *sums;
   Arrays(Layout& layout, const Weights<T>& of)
       : padded(layout.array<T>(of.chunk * of.box.count())),
-        columns(layout.array<T>(of.chunk * of.n_positions * of.width)),
+        columns(layout.array<T>(of.g.k == of.width ? 0 : of.chunk * of.n_positions * of.width)),
         sums(layout.array<T>(of.n_units() * rows_of_unit * of.width)) {}
 };
 
