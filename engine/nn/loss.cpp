@@ -115,7 +115,8 @@ Tensor structural_similarity(const Located& x, const Tensor& y, const Similarity
   const auto local = [&](const Tensor& t) { return is_global ? mean(t) : conv({t, x.where}, window); };
   const Tensor mean_a = local(a), mean_b = local(b);
   // Deviations from one common mean keep the variances exact where both means are large.
-  const Tensor centre_a = stop_gradient(mean(a)), centre_b = stop_gradient(mean(b));
+  const Tensor centre_a = stop_gradient(is_global ? mean_a : mean(a)),
+               centre_b = stop_gradient(is_global ? mean_b : mean(b));
   const Tensor da = a - centre_a, db = b - centre_b, shift_a = mean_a - centre_a, shift_b = mean_b - centre_b;
   const Tensor variance_a = local(square(da)) - square(shift_a),
                variance_b = local(square(db)) - square(shift_b);
