@@ -3,7 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/dispatch/kernel_run.hpp"
-#include "engine/graph/op_info.hpp"
+#include "engine/graph/op_table.hpp"
 #include "engine/record/rule_args.hpp"
 
 #include <utility>
@@ -135,8 +135,15 @@ bool run_view(Node& node) {
   return true;
 }
 
+/// An element of a tuple takes what the tuple has: nobody is told.
+bool is_element(const Node& node) {
+  static const OpInfo& get = op_named("get");
+  return node.op == &get;
+}
+
 void run(Node& node) {
-  if (observer != nullptr) observer->tell_begin(node);
+  const ExecutionObserver* const told = is_element(node) ? nullptr : observer;
+  if (told != nullptr) told->tell_begin(node);
   // What a transform around still needs must not be written over.
   const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
   if (!run_view(node)) {
@@ -145,7 +152,7 @@ void run(Node& node) {
     else
       run_kernel(node, may_overwrite);
   }
-  if (observer != nullptr) observer->tell_end(node);
+  if (told != nullptr) told->tell_end(node);
   if (outside_keeps && node.level < level) {
     kept_outside.emplace_back(&node);
   } else if (keep_depth > 0) {

@@ -14,8 +14,8 @@ namespace lodestone::engine {
 
 /// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs
 /// before users; and, where wanted, of every node that is about to run. A node whose op runs a graph of its
-/// own begins before and ends after the nodes of that graph. For looking into what went wrong and where the
-/// time went.
+/// own begins before and ends after the nodes of that graph. It is not told of elements of tuples, which take
+/// what the tuple has. For looking into what went wrong and where the time went.
 class ExecutionObserver {
  public:
   explicit ExecutionObserver(std::function<void(const Node&)> seen,

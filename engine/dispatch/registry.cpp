@@ -16,6 +16,7 @@ void register_own(OpTable& table) {
   register_convolutions(table);
   register_pooling(table);
   register_normalization(table);
+  register_batch_norm(table);
   register_updates(table);
   register_random(table);
   register_indexing(table);

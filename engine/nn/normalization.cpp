@@ -13,13 +13,14 @@ BatchNorm::BatchNorm(Dim channels, InitialValues& initial, const BatchNormOption
       running_mean_(add_state("running_mean", initial.draw({channels}, constant(0.0)))),
       running_variance_(add_state("running_variance", initial.draw({channels}, constant(1.0)))) {}
 
-void BatchNorm::update_statistics(const Located& x, const Axes& axes) const {
-  const Tensor values = stop_gradient(x);
-  const auto n = static_cast<double>(values.count() / scale_.aval().count());
-  const Tensor centre = mean(values, axes);
-  const Tensor variance = sum(square(values - centre), axes) / (n - 1.0);
-  for (const auto& [running, newest] : {std::pair{running_mean_, centre}, {running_variance_, variance}})
-    running.assign({blend(running.value(), newest, options_.momentum), x.where});
+/// Takes the moments of n numbers per channel.
+void BatchNorm::update_statistics(const Located& mean, const Located& variance, double n) const {
+  const double kept = 1.0 - options_.momentum, without_bias = n / (n - 1.0);
+  running_mean_.assign(
+      {blend(running_mean_.value(), stop_gradient(mean), {kept, options_.momentum}), mean.where});
+  running_variance_.assign(
+      {blend(running_variance_.value(), stop_gradient(variance), {kept, options_.momentum * without_bias}),
+       variance.where});
 }
 
 Tensor BatchNorm::operator()(const Located& x) const {
@@ -33,9 +34,10 @@ Tensor BatchNorm::operator()(const Located& x) const {
     throw core::ShapeError("BatchNorm#too_few_numbers",
                            "expected at least two numbers per channel in training, got {} {}",
                            x.tensor.aval().text(), at_line(x.where));
-  const Axes axes = IntList::counting(x.tensor.rank() - 1);
-  update_statistics(x, axes);
-  return scale_shift(normalize(x, axes, options_.epsilon), scale_.value(), shift_.value());
+  const auto [y, mean, variance] = batch_norm(x, scale_.value(), shift_.value(), options_.epsilon);
+  update_statistics({mean, x.where}, {variance, x.where},
+                    static_cast<double>(x.tensor.count()) / static_cast<double>(channels));
+  return y;
 }
 
 LayerNorm::LayerNorm(const Shape& shape, InitialValues& initial, const LayerNormOptions& options)

@@ -23,7 +23,7 @@ class BatchNorm : public Module {
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
-  void update_statistics(const Located& x, const Axes& axes) const;
+  void update_statistics(const Located& mean, const Located& variance, double n) const;
   BatchNormOptions options_;
   Variable scale_, shift_, running_mean_, running_variance_;
 };

@@ -97,10 +97,18 @@ struct NormalizeAttrs {
   }
 };
 
-/// Share of the second of two tensors.
+/// The number added to the variances that a normalization divides by.
+struct EpsilonAttrs {
+  double epsilon = 0.0;
+  static auto fields() { return std::tuple{Field{"epsilon", &EpsilonAttrs::epsilon}}; }
+};
+
+/// Factors of two tensors.
 struct BlendAttrs {
-  double weight;
-  static auto fields() { return std::tuple{Field{"weight", &BlendAttrs::weight}}; }
+  double keep, take;
+  static auto fields() {
+    return std::tuple{Field{"keep", &BlendAttrs::keep}, Field{"take", &BlendAttrs::take}};
+  }
 };
 
 struct AdamAttrs {

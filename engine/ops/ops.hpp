@@ -160,12 +160,26 @@ struct DotAxes {
 // Normalization and activation.
 /// Returns (x - mean) / (variance + epsilon)^(1/2) over the axes, variance with 1 / n.
 [[nodiscard]] Tensor normalize(const Located& x, const Axes& axes, double epsilon = 1e-5);
+/// The normalized values, and the moments that they were normalized by.
+struct BatchNormed {
+  Tensor y, mean, variance;
+};
+/// Returns (x − mean) / (variance + epsilon)^(1/2) · scale + shift with mean and variance (with 1 / n) of
+/// each channel. shapes: x and y [n, …, c], all others [c], n ≥ 1. errors: ShapeError for other shapes.
+/// source: Ioffe & Szegedy 2015, arXiv:1502.03167
+[[nodiscard]] BatchNormed batch_norm(const Located& x, const Located& scale, const Located& shift,
+                                     double epsilon = 1e-5);
 /// Returns x · scale + shift, scale and shift one number per channel. shapes: x […, c], scale and shift [c].
 [[nodiscard]] Tensor scale_shift(const Located& x, const Located& scale, const Located& shift);
 [[nodiscard]] Tensor swish(const Located& x);  ///< x / (1 + e^(-x))
 
 // Updates of optimizers.
-[[nodiscard]] Tensor blend(const Located& a, const Located& b, double weight);  ///< (1 − weight) a + weight b
+/// Factors of the first and of the second of two tensors.
+struct BlendWeights {
+  double keep, take;
+};
+/// Returns keep · a + take · b. shapes: a and b alike.
+[[nodiscard]] Tensor blend(const Located& a, const Located& b, const BlendWeights& weights);
 struct AdamStepOptions {
   double rate, scale, epsilon;
 };

@@ -12,6 +12,7 @@ void register_products(OpTable& table);
 void register_convolutions(OpTable& table);
 void register_pooling(OpTable& table);
 void register_normalization(OpTable& table);
+void register_batch_norm(OpTable& table);
 void register_updates(OpTable& table);
 void register_random(OpTable& table);
 void register_indexing(OpTable& table);

@@ -75,8 +75,10 @@ void register_get(OpTable& table) {
   };
   row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t) {
     Tensors all;
-    for (const Aval& aval : avals_of(args.in[0])) all.push_back(zeros(aval.shape, aval.dtype, aval.device));
-    all[static_cast<std::size_t>(args.as<ElementAttrs>().index)] = cotangent;
+    for (const Aval& aval : avals_of(args.in[0])) {
+      const bool is_this = std::ssize(all) == args.as<ElementAttrs>().index;
+      all.push_back(is_this ? cotangent : zeros(aval.shape, aval.dtype, aval.device));
+    }
     return tuple(all, args.where);
   };
   row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };

@@ -23,14 +23,14 @@ OpInfo of_equal_inputs(OpInfo row) {
 }  // namespace
 
 void register_updates(OpTable& table) {
-  OpInfo blended = of_equal_inputs(composite("blend", "(1 - w) a + w b", 2, real_floats, [](R args) {
-    const double w = args.as<BlendAttrs>().weight;
-    return (1.0 - w) * args.in[0] + w * args.in[1];
+  OpInfo blended = of_equal_inputs(composite("blend", "keep a + take b", 2, real_floats, [](R args) {
+    const auto& [keep, take] = args.as<BlendAttrs>();
+    return keep * args.in[0] + take * args.in[1];
   }));
   blended.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     return Sample{{sampler.tensor(shape, 0.5, 2), sampler.tensor(shape, 0.5, 2)},
-                  make_attrs(BlendAttrs{sampler.real(0.0, 1.0)})};
+                  make_attrs(BlendAttrs{sampler.real(0.0, 1.0), sampler.real(0.0, 1.0)})};
   };
   table.add(std::move(blended));
 
@@ -47,9 +47,9 @@ void register_updates(OpTable& table) {
   table.add(std::move(step));
 }
 
-Tensor blend(const Located& a, const Located& b, double weight) {
+Tensor blend(const Located& a, const Located& b, const BlendWeights& weights) {
   static const OpInfo& op = op_named("blend");
-  return record(op, {a.tensor, b.tensor}, make_attrs(BlendAttrs{weight}), a.where);
+  return record(op, {a.tensor, b.tensor}, make_attrs(BlendAttrs{weights.keep, weights.take}), a.where);
 }
 
 Tensor adam_step(const Located& p, const Located& m, const Located& v, const AdamStepOptions& options) {

@@ -97,7 +97,7 @@ Tensor Adam::moved(const Tensor& p, std::size_t i, const Tensor& gradient, doubl
   const auto n = static_cast<double>(n_steps);
   const auto average = [](const Tensor& before, const Tensor& newest, double beta) {
     return core::is_complex(newest.dtype()) ? beta * before + (1.0 - beta) * newest
-                                            : blend(before, newest, 1.0 - beta);
+                                            : blend(before, newest, {beta, 1.0 - beta});
   };
   const Tensor m = average(first_moment_[i].value(), gradient, beta_1);
   const Tensor v = average(second_moment_[i].value(), squared_size(gradient), beta_2);

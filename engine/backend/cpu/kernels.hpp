@@ -15,6 +15,7 @@ void register_convolution_weight_kernels(OpTable& table);
 void register_patch_convolution_kernels(OpTable& table);
 void register_pooling_kernels(OpTable& table);
 void register_normalization_kernels(OpTable& table);
+void register_batch_norm_kernels(OpTable& table);
 void register_update_kernels(OpTable& table);
 void register_random_kernels(OpTable& table);
 void register_indexing_kernels(OpTable& table);

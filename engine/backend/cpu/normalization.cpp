@@ -52,15 +52,6 @@ template <class T>
       });
 }
 template <class T>
-[[gnu::always_inline]] inline void add_slopes(const T* x, const T* t, const Columns<T, 2>& of, Dim first,
-                                              Dim last, Dim m, double* total) {
-  const T *const mean = of.mean, *const r = of.r;
-  add_columns<T>(
-      first, last, m, m, total, [=](auto load, Dim at, Dim j) __attribute__((always_inline)) {
-        return load(t + at) * (load(x + at) - load(mean + j)) * load(r + j);
-      });
-}
-template <class T>
 [[gnu::always_inline]] inline void write_values(const T* x, T* y, const Columns<T, 1>& of, Dim first,
                                                 Dim last, Dim m) {
   const T *const mean = of.mean, *const r = of.r;
@@ -68,18 +59,6 @@ template <class T>
     for (Dim j = 0; j < m; ++j) y[i * m + j] = (x[i * m + j] - mean[j]) * r[j];
   }
 }
-template <class T>
-[[gnu::always_inline]] inline void write_slopes(const T* x, const T* t, T* out, const Columns<T, 2>& of,
-                                                Dim first, Dim last, Dim m) {
-  const T *const mean = of.mean, *const r = of.r, *const mean_t = of.mean_t, *const mean_ty = of.mean_ty;
-  for (Dim i = first; i < last; ++i) {
-    for (Dim j = 0; j < m; ++j) {
-      const Dim at = i * m + j;
-      out[at] = r[j] * (t[at] - mean_t[j] - (x[at] - mean[j]) * r[j] * mean_ty[j]);
-    }
-  }
-}
-
 template <class T>
 void normalize_columns(const KernelCall& call, Dim n, Dim m) {
   const T* x = call.in[0].as<T>();
@@ -95,23 +74,12 @@ void normalize_columns(const KernelCall& call, Dim n, Dim m) {
 template <class T>
 void slope_columns(const KernelCall& call, Dim n, Dim m) {
   const T *x = call.in[0].as<T>(), *t = call.in[1].as<T>();
-  T* out = call.out[0].as<T>();
   Layout layout(call.scratch.shared());
   const Columns<T, 2> of(layout, n, m);
   of.measure(x, n, m, call.attrs_of<NormalizeAttrs>().epsilon);
-  const auto values = Widest<add_values<T>>::get();
-  const auto slopes = Widest<add_slopes<T>>::get();
-  sums_of_pieces(n, m, 2 * m, 2.0 * ns_of_column_pass, of.totals, [&](Dim first, Dim last, double* part) {
-    for (Dim from = first; from < last; from += rows_at_once) {  // t is in cache for the second
-      values(t, from, std::min(from + rows_at_once, last), m, part);
-      slopes(x, t, of, from, std::min(from + rows_at_once, last), m, part + m);
-    }
-  });
-  divide_by_count(of.totals, n, m, of.mean_t);
-  divide_by_count(of.totals + m, n, m, of.mean_ty);
-  const auto write = Widest<write_slopes<T>>::get();
-  share(n, ns_of_column_pass * static_cast<double>(n * m),
-        [&](Dim first, Dim last) { write(x, t, out, of, first, last, m); });
+  const ColumnSlopes<T> slopes{x, t, of.mean, of.r, of.r, of.mean_t, of.mean_ty};
+  measure_slopes(slopes, n, m, of.totals);
+  write_slopes(slopes, n, m, call.out[0].as<T>());
 }
 
 /// Σ term(j) over a row: blocks of 1024 in the working precision, those in double.

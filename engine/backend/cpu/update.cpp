@@ -15,8 +15,8 @@ template <class T>
 struct Blend {
   T keep, take;
   explicit Blend(const KernelCall& call)
-      : keep(static_cast<T>(1.0 - call.attrs_of<BlendAttrs>().weight)),
-        take(static_cast<T>(call.attrs_of<BlendAttrs>().weight)) {}
+      : keep(static_cast<T>(call.attrs_of<BlendAttrs>().keep)),
+        take(static_cast<T>(call.attrs_of<BlendAttrs>().take)) {}
   [[gnu::always_inline]] inline void run(std::array<const T*, 3> in, T* out, Dim first, Dim last) const {
     for (Dim i = first; i < last; ++i) out[i] = keep * in[0][i] + take * in[1][i];
   }

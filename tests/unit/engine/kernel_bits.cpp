@@ -52,7 +52,7 @@ void add_elementwise(Cases& cases, const Tensor& x, const Tensor& y) {
   cases["power, atan2"] = [=] { return power(abs(x), y) + atan2(x, y); };
   cases["arithmetic"] = [=] { return maximum(x * y - x / y, minimum(x, y)) + x; };
   cases["slope of swish"] = [x] { return slope([](const Tensor& at) { return swish(at); }, x); };
-  cases["updates"] = [=] { return adam_step(x, y, square(y), {1e-3, 1.1, 1e-8}) + blend(x, y, 0.3); };
+  cases["updates"] = [=] { return adam_step(x, y, square(y), {1e-3, 1.1, 1e-8}) + blend(x, y, {0.7, 0.3}); };
 }
 
 void add_sums(Cases& cases, const Tensor& x, const Tensor& narrow, const Tensor& box) {
@@ -87,6 +87,20 @@ void add_others(Cases& cases, const Tensor& x, const Tensor& y, const Tensor& na
   cases["slope of pool"] = [box] {
     return slope([](const Tensor& at) { return max_pool(at, {.window = {2, 3}, .stride = {2, 2}}); }, box);
   };
+  const Tensor ones_of_narrow = ones({narrow.dim(1)}, narrow.dtype());
+  for (const int i : {0, 1, 2}) {
+    cases[fmt::format("batch norm, result {}", i)] = [=] {
+      const auto [value, mean, variance] = batch_norm(narrow, ones_of_narrow * 0.7, ones_of_narrow);
+      return i == 0 ? value : i == 1 ? mean : variance;
+    };
+    cases[fmt::format("batch norm, slope {}", i)] = [=] {
+      const Function f = [](const Tensors& in) -> Tensors {
+        return {sum(square(batch_norm(in[0], in[1], in[2]).y))};
+      };
+      const Tensors at{narrow, ones_of_narrow * 0.7, ones_of_narrow};
+      return value_and_grad(f, at).gradients[static_cast<std::size_t>(i)];
+    };
+  }
   cases["slope of scale and shift"] = [=] {
     return grad([&](const Tensor& at) { return sum(square(scale_shift(narrow, at, at))); })(
         reshape(scale, {narrow.dim(1)}));

@@ -162,6 +162,8 @@ void run_large(DType dtype) {
                 {plane});
   run_both_ways([](const Tensors& x) -> Tensors { return {scale_shift(x[0], x[1], x[1])}; },
                 {plane, numbers({500}, dtype, 7)});
+  run_both_ways([](const Tensors& x) -> Tensors { return {batch_norm(x[0], x[1], x[1]).y}; },
+                {plane, numbers({500}, dtype, 7)});
   eval(Tensors{sum(plane, Axes{0}), sum(plane, Axes{1}), sum(plane), sum(box, Axes{0, 2}),
                max(plane, Axes{0}), cumulative_sum(plane, 0), softmax(plane),
                transpose(box, Axes{2, 0, 3, 1}) * 2.0});

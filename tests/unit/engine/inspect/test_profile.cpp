@@ -53,6 +53,19 @@ TEST_CASE("a profile counts convolutions by their windows, solves by their trian
   CHECK(of(profile, "transpose f64").bytes == 0.0);
 }
 
+TEST_CASE("a profile counts an op with several results as one, by all that it reads and writes") {
+  const Tensor x = (ones({8, 4, 3}) + 0.0).eval(), scale = (ones({3}) + 0.0).eval();
+  const Profile profile = Profile::of([&] {
+    const auto [y, mean, variance] = batch_norm(x, scale, scale);
+    eval(Tensors{y, mean, variance});
+  });
+  const OpProfile& norm = of(profile, "batch_norm f32");
+  CHECK(norm.calls == 1);
+  CHECK(norm.bytes == 4.0 * (96 + 3 + 3 + 96 + 3 + 3));
+  CHECK(norm.flops == 8.0 * 96);
+  CHECK(profile.total().calls == 1);
+}
+
 TEST_CASE("a profile gives each op its own time, and what passes between evaluations to none") {
   using namespace std::chrono_literals;
   const Tensor x = (ones({2}, DType::f64) + 0.0).eval();

@@ -188,6 +188,39 @@ TEST_CASE("dropout: the gradient goes where the elements went", "[engine][nn]") 
   CHECK(result.gradients[0].to_vector<double>() == result.more[0].to_vector<double>());
 }
 
+TEST_CASE("batch norm: one op has the values, moments and slopes of those that it stands for",
+          "[engine][nn]") {
+  for (const auto& [dtype, rounding] : {std::pair{DType::f32, 2e-6}, {f64, 4e-15}}) {
+    INFO(core::name_of(dtype));
+    InitialValues initial(4, dtype);
+    const auto numbers = [&](const Shape& shape) { return initial.draw(shape, normal_around(0.5, 1.0)); };
+    const Tensors at{numbers({40, 7, 19}), numbers({19}), numbers({19})};
+    const Axes axes{0, 1};
+    const auto by_one = [](const Tensors& in) -> Tensors {
+      const auto [y, mean, variance] = batch_norm(in[0], in[1], in[2], 0.1);
+      return {y, mean, variance};
+    };
+    const auto one_by_one = [&](const Tensors& in) -> Tensors {
+      const Tensor centre = mean(in[0], axes);
+      return {scale_shift(normalize(in[0], axes, 0.1), in[1], in[2]), centre,
+              mean(square(in[0] - centre), axes)};
+    };
+    CHECK(std::ranges::equal(by_one(at)[0].bytes(), one_by_one(at)[0].bytes()));
+    const Tensors weights{numbers({40, 7, 19}), numbers({19}), numbers({19})};
+    const Linearized fast = linearize(by_one, at), slow = linearize(one_by_one, at);
+    const auto expect_close = [tolerance = rounding](const Tensors& a, const Tensors& b) {
+      for (std::size_t i = 0; i < b.size(); ++i)
+        CHECK(cast(max(abs(a[i] - b[i])), f64).item<double>() <=
+              tolerance * cast(max(abs(b[i])), f64).item<double>());
+    };
+    expect_close(fast.value(), slow.value());
+    expect_close(fast.vjp(weights), slow.vjp(weights));
+    expect_close(fast.jvp(weights), slow.jvp(weights));
+    const Tensors only_moments{zeros_like(weights[0]), weights[1], weights[2]};
+    expect_close({fast.vjp(only_moments)[0]}, {slow.vjp(only_moments)[0]});
+  }
+}
+
 TEST_CASE("batch norm: running statistics converge to those of the data and are used in evaluation",
           "[engine][nn]") {
   InitialValues initial(3, f64);

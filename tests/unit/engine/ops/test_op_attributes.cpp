@@ -115,9 +115,9 @@ struct Types {
 /// Attributes of the engine's own rows.
 using OwnTypes =
     Types<AdamAttrs, AxisAttrs, BlendAttrs, CallAttrs, CastAttrs, CondAttrs, ConvAttrs, CustomAttrs,
-          DeviceAttrs, DotAttrs, ElementAttrs, ExternalAttrs, ImplicitAttrs, IndexAttrs, IotaAttrs, LoopAttrs,
-          NameAttrs, NormalizeAttrs, PadAttrs, PoolAttrs, RandomAttrs, ReduceAttrs, ScanAttrs, ShapeAttrs,
-          SliceAttrs, SolveAttrs, TransposeAttrs>;
+          DeviceAttrs, DotAttrs, ElementAttrs, EpsilonAttrs, ExternalAttrs, ImplicitAttrs, IndexAttrs,
+          IotaAttrs, LoopAttrs, NameAttrs, NormalizeAttrs, PadAttrs, PoolAttrs, RandomAttrs, ReduceAttrs,
+          ScanAttrs, ShapeAttrs, SliceAttrs, SolveAttrs, TransposeAttrs>;
 
 /// Returns the attributes of a few samples of a row; none where it has no attributes.
 std::vector<AttrsPtr> samples_of(const OpInfo& row) {

@@ -383,6 +383,12 @@ TEST_CASE("guards: numbers that came in with the data are named as an input", "[
              }),
              HasId("not_finite", {"input f64[4, 3]", "dot_general"}));
   CHECK_FALSE(first_not_finite([] { row({1.0, 2.0}).eval(); }));
+  const auto first_of_norm = [](const Tensor& x) {
+    return first_not_finite([&] { batch_norm(x * 1.0, row({1, 1}), row({0, 0})).y.eval(); }).value_or("none");
+  };
+  CHECK(first_of_norm(reshape(row({1, 2, 3, 4}), {2, 2})) == "none");
+  CHECK_THAT(first_of_norm(reshape(row({1, 1e200, 3, 4}), {2, 2})),  // its variance overflows
+             Catch::StartsWith("batch_norm of tuple") && Catch::EndsWith("from finite inputs"));
 }
 
 TEST_CASE("guards: a gradient that is too long is skipped, and the network stays as it was",
