@@ -9,6 +9,7 @@ namespace lodestone::engine {
 namespace {
 
 void register_own(OpTable& table) {
+  register_constants(table);
   register_elementwise(table);
   register_reductions(table);
   register_movement(table);

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -59,6 +61,14 @@ inline std::uint64_t attr_hash(const IntList& value) {
   return hash;
 }
 inline bool attr_equals(const IntList& a, const IntList& b) { return a == b; }
+
+using Bytes = std::array<std::byte, 16>;
+std::string attr_text(const Bytes& value);  ///< two hexadecimal digits each
+inline std::uint64_t attr_hash(const Bytes& value) {
+  const auto [first, second] = std::bit_cast<std::array<std::uint64_t, 2>>(value);
+  return mixed(mixed(0, first), second);
+}
+inline bool attr_equals(const Bytes& a, const Bytes& b) { return a == b; }
 
 inline std::string attr_text(const std::string& value) { return fmt::format("\"{}\"", value); }
 inline std::uint64_t attr_hash(const std::string& value) { return std::hash<std::string>{}(value); }

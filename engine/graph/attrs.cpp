@@ -22,6 +22,12 @@ std::string name_of(const std::type_info& type) {
 
 }  // namespace
 
+std::string attr_text(const Bytes& value) {
+  std::string text;
+  for (const std::byte each : value) text += fmt::format("{:02x}", std::to_integer<unsigned>(each));
+  return text;
+}
+
 void throw_wrong_attrs(std::string_view op, const std::type_info& expected, const Attrs* got,
                        const std::source_location& where) {
   throw core::InvalidArgument(std::string(op) + "#wrong_attributes",

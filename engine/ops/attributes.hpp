@@ -167,6 +167,17 @@ struct IotaAttrs {
   }
 };
 
+/// A number of any dtype, in its own representation; the bytes behind it are 0.
+struct ConstantAttrs {
+  std::array<std::byte, 16> bytes{};
+  DType dtype;
+  Device device;
+  static auto fields() {
+    return std::tuple{Field{"bytes", &ConstantAttrs::bytes}, Field{"dtype", &ConstantAttrs::dtype},
+                      Field{"device", &ConstantAttrs::device}};
+  }
+};
+
 /// A shape seen along one of its axes: [outer, extent, inner].
 struct AlongAxis {
   std::int64_t outer = 1, extent = 1, inner = 1;

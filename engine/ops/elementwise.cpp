@@ -3,6 +3,7 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/constant.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -369,8 +370,7 @@ Tensor select(const Located& condition, const Operand& where_true, const Operand
 }
 
 Tensor scalar(const Number& value, DType dtype, Device device) {
-  const auto element = value.element(dtype);
-  return Tensor::from_bytes(std::span(element).first(core::size_of(dtype)), {{}, dtype, device});
+  return literal({value.element(dtype), dtype, device});
 }
 
 Tensor full(const Shape& shape, const Number& value, DType dtype, Device device, std::source_location where) {

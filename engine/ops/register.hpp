@@ -5,6 +5,7 @@
 
 namespace lodestone::engine {
 class OpTable;
+void register_constants(OpTable& table);
 void register_elementwise(OpTable& table);
 void register_reductions(OpTable& table);
 void register_movement(OpTable& table);

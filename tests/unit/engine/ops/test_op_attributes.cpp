@@ -39,6 +39,10 @@ IntList changed(IntList value) {
   value[value.size() - 1] += 1;
   return value;
 }
+std::array<std::byte, 16> changed(std::array<std::byte, 16> value) {
+  value[0] ^= std::byte{1};
+  return value;
+}
 std::string changed(const std::string& value) { return value + "'"; }
 Subgraph changed(const Subgraph& value) {
   return {[&](const Tensors& inputs) {
@@ -114,10 +118,10 @@ struct Types {
 };
 /// Attributes of the engine's own rows.
 using OwnTypes =
-    Types<AdamAttrs, AxisAttrs, BlendAttrs, CallAttrs, CastAttrs, CondAttrs, ConvAttrs, CustomAttrs,
-          DeviceAttrs, DotAttrs, ElementAttrs, EpsilonAttrs, ExternalAttrs, ImplicitAttrs, IndexAttrs,
-          IotaAttrs, LoopAttrs, NameAttrs, NormalizeAttrs, PadAttrs, PoolAttrs, RandomAttrs, ReduceAttrs,
-          ScanAttrs, ShapeAttrs, SliceAttrs, SolveAttrs, TransposeAttrs>;
+    Types<AdamAttrs, AxisAttrs, BlendAttrs, CallAttrs, CastAttrs, CondAttrs, ConstantAttrs, ConvAttrs,
+          CustomAttrs, DeviceAttrs, DotAttrs, ElementAttrs, EpsilonAttrs, ExternalAttrs, ImplicitAttrs,
+          IndexAttrs, IotaAttrs, LoopAttrs, NameAttrs, NormalizeAttrs, PadAttrs, PoolAttrs, RandomAttrs,
+          ReduceAttrs, ScanAttrs, ShapeAttrs, SliceAttrs, SolveAttrs, TransposeAttrs>;
 
 /// Returns the attributes of a few samples of a row; none where it has no attributes.
 std::vector<AttrsPtr> samples_of(const OpInfo& row) {
