@@ -108,8 +108,8 @@ bool is_small_product(const KernelCall& call) {
            is_contiguous(view.shape(), *view.strides);
   };
   const auto is_only = [](const Axes& axes, Dim axis) { return axes.size() == 1 && axes[0] == axis; };
-  return is_stored(call.in[0]) && is_stored(call.in[1]) && is_only(attrs.contract_a, 1) &&
-         is_only(attrs.contract_b, 0) && call.out[0].shape()[0] < 128;
+  return attrs.batch_a.empty() && is_stored(call.in[0]) && is_stored(call.in[1]) &&
+         is_only(attrs.contract_a, 1) && is_only(attrs.contract_b, 0) && call.out[0].shape()[0] < 128;
 }
 
 template <class T>

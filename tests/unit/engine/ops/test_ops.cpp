@@ -36,6 +36,11 @@ TEST_CASE("ops: products of matrices, vectors and stacks", "[engine]") {
              HasId("unequal_extents", {"[dot_general]"}));
 }
 
+TEST_CASE("ops: rows of one matrix times columns of another are a batch of products", "[engine]") {
+  const Tensor a = reshape(row({1, 2, 3, 4, 5, 6}), {2, 3}), b = reshape(row({1, 0, 0, 1, 1, 1}), {3, 2});
+  CHECK(dot_general(a, b, {{1}, {0}, {0}, {1}}).to_vector<double>() == std::vector<double>{4, 11});
+}
+
 TEST_CASE("ops: what is empty stays empty, and sums to zero", "[engine]") {
   CHECK(sum(zeros({0, 3}), Axes{0}).to_vector<float>() == std::vector<float>{0, 0, 0});
   CHECK((zeros({0}) + 1.0).to_vector<float>().empty());
