@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/graph/attr_values.hpp"
+#include "engine/graph/axis_role.hpp"
 #include "engine/graph/member_count.hpp"
 #include "engine/memory/shared.hpp"
 
@@ -16,6 +17,9 @@
 
 namespace lodestone::engine {
 
+class Attrs;
+using AttrsPtr = Shared<const Attrs>;
+
 /// The parameters of an op beside its inputs: axes, an exponent, a sub-graph. Immutable; printed, hashed and
 /// compared field by field.
 class Attrs : public Counted {
@@ -27,6 +31,12 @@ class Attrs : public Counted {
   [[nodiscard]] virtual std::uint64_t hash() const = 0;  ///< equal for equal attributes
   /// Returns true for the same struct with the same members, numbers compared by their bits.
   [[nodiscard]] virtual bool equals(const Attrs& other) const = 0;
+  /// Returns the attributes for inputs and an output that have one more axis, of this extent, in front. The
+  /// members change as their roles say.
+  [[nodiscard]] virtual AttrsPtr with_axis_in_front(Dim extent) const = 0;
+  /// Returns the attributes for an output of which this axis has this extent. The members change as their
+  /// roles say.
+  [[nodiscard]] virtual AttrsPtr with_extent(int axis, Dim extent) const = 0;
 
  protected:
   explicit Attrs(const std::type_info& tag) : tag_(&tag) {}
@@ -34,16 +44,18 @@ class Attrs : public Counted {
  private:
   const std::type_info* tag_;
 };
-using AttrsPtr = Shared<const Attrs>;
 
 /// A member of an attribute struct under the name it is printed by.
 template <class Owner, class Member>
 struct Field {
   std::string_view name;
   Member Owner::*member;
+  AxisRole role = AxisRole::none;
 };
 template <class Owner, class Member>
 Field(const char*, Member Owner::*) -> Field<Owner, Member>;
+template <class Owner, class Member>
+Field(const char*, Member Owner::*, AxisRole) -> Field<Owner, Member>;
 
 namespace detail {
 
@@ -81,7 +93,26 @@ class AttrsOf final : public Attrs {
   [[nodiscard]] bool equals(const Attrs& other) const override {
     return other.tag() == typeid(T) && fields_equal(value, static_cast<const AttrsOf&>(other).value);
   }
+  [[nodiscard]] AttrsPtr with_axis_in_front(Dim extent) const override {
+    return changed([](AxisRole role) { return role != AxisRole::none; },
+                   [&](auto& member, AxisRole role) { put_axis_in_front(member, role, extent); });
+  }
+  [[nodiscard]] AttrsPtr with_extent(int axis, Dim extent) const override {
+    return changed([](AxisRole role) { return role == AxisRole::extent; },
+                   [&](auto& member, AxisRole role) { set_extent(member, role, axis, extent); });
+  }
   const T value;
+
+ private:
+  /// Returns a copy of which each member was changed; these attributes where no role is concerned.
+  template <class Change>
+  [[nodiscard]] AttrsPtr changed(bool (*is_concerned)(AxisRole), Change&& change) const {
+    const auto any = [&](const auto&... field) { return (is_concerned(field.role) || ...); };
+    if (!std::apply(any, T::fields())) return AttrsPtr(this);
+    T copy = value;
+    std::apply([&](const auto&... field) { (change(copy.*field.member, field.role), ...); }, T::fields());
+    return AttrsPtr(new AttrsOf(std::in_place, std::move(copy)));
+  }
 };
 
 [[noreturn]] void throw_wrong_attrs(std::string_view op, const std::type_info& expected, const Attrs* got,

@@ -3,6 +3,7 @@
 // found in engine/dispatch.
 #pragma once
 
+#include "engine/graph/axis_map.hpp"
 #include "engine/graph/dtypes.hpp"
 #include "engine/graph/kernel.hpp"
 #include "engine/graph/node.hpp"
@@ -58,7 +59,16 @@ struct OpInfo {
   std::function<std::vector<Aval>(const InferArgs&)>
       results;  ///< abstract values of the tensors of an op with several results
   Derivative derivative;
-  /// Batches along a new axis 0 of the output, given inputs that carry the batch as axis 0 where `batched`.
+  OpClass op_class = OpClass::opaque;
+  /// Returns where the axes of the output come from among those of the inputs; all are arrays. The attributes
+  /// serve any extent of an axis that comes from one, where those of role `extent` follow it. Null: of an
+  /// elementwise op axis by axis, else nothing is known.
+  std::function<AxisMap(const AxisArgs&)> axes;
+  /// True where one more axis may stand in front of all inputs and the output, for which the op is done item
+  /// by item; attributes change as their roles say.
+  bool stacks = false;
+  /// For ops whose batches do not follow from all this, or would be slow: records the op for inputs that
+  /// carry the batch as axis 0 where `batched`; the output has it as axis 0, too.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;
   std::function<Sample(Sampler&)> sample;
   /// Real operations of a call, roughly; null: one per element of the output.
@@ -76,6 +86,12 @@ struct OpInfo {
   std::function<Tensor(const RuleArgs&)> decompose;
   bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does
 
+  /// Returns true if all inputs have the axes of the output, which come from them one by one.
+  [[nodiscard]] bool is_axis_by_axis() const { return op_class == OpClass::elementwise && !axes; }
+  /// Returns what is known of the axes; see `axes`.
+  [[nodiscard]] AxisMap axis_map(const AxisArgs& args) const {
+    return axes ? axes(args) : is_axis_by_axis() ? axis_by_axis(args) : all_whole(args);
+  }
   /// Returns the kernel that runs on devices of this kind for this dtype: that of the first of its backends
   /// that has one. errors: DeviceError when the op has no kernel for this kind of device, InvalidArgument
   /// when it has none for this dtype.

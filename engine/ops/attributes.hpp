@@ -20,27 +20,28 @@ struct DeviceAttrs {
 /// Axes that are reduced, sorted; they disappear.
 struct ReduceAttrs {
   Axes axes;
-  static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes}}; }
+  static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes, AxisRole::index}}; }
 };
 
 /// The shape to become, for reshape and broadcast.
 struct ShapeAttrs {
   Shape shape;
-  static auto fields() { return std::tuple{Field{"shape", &ShapeAttrs::shape}}; }
+  static auto fields() { return std::tuple{Field{"shape", &ShapeAttrs::shape, AxisRole::extent}}; }
 };
 
 /// Axis i of the output is axis order[i] of the input.
 struct TransposeAttrs {
   Axes order;
-  static auto fields() { return std::tuple{Field{"order", &TransposeAttrs::order}}; }
+  static auto fields() { return std::tuple{Field{"order", &TransposeAttrs::order, AxisRole::in_front}}; }
 };
 
 /// Elements first, first + step, … (count of them) of each axis; steps may be negative.
 struct SliceAttrs {
   IntList first, count, step;
   static auto fields() {
-    return std::tuple{Field{"first", &SliceAttrs::first}, Field{"count", &SliceAttrs::count},
-                      Field{"step", &SliceAttrs::step}};
+    return std::tuple{Field{"first", &SliceAttrs::first, AxisRole::zero},
+                      Field{"count", &SliceAttrs::count, AxisRole::extent},
+                      Field{"step", &SliceAttrs::step, AxisRole::one}};
   }
 };
 
@@ -49,21 +50,24 @@ struct PadAttrs {
   IntList low, high, inside;
   double value = 0.0;
   static auto fields() {
-    return std::tuple{Field{"low", &PadAttrs::low}, Field{"high", &PadAttrs::high},
-                      Field{"inside", &PadAttrs::inside}, Field{"value", &PadAttrs::value}};
+    return std::tuple{Field{"low", &PadAttrs::low, AxisRole::zero},
+                      Field{"high", &PadAttrs::high, AxisRole::zero},
+                      Field{"inside", &PadAttrs::inside, AxisRole::zero}, Field{"value", &PadAttrs::value}};
   }
 };
 
 struct AxisAttrs {
   int axis;
-  static auto fields() { return std::tuple{Field{"axis", &AxisAttrs::axis}}; }
+  static auto fields() { return std::tuple{Field{"axis", &AxisAttrs::axis, AxisRole::index}}; }
 };
 
 struct DotAttrs {
   Axes contract_a, contract_b, batch_a, batch_b;
   static auto fields() {
-    return std::tuple{Field{"contract_a", &DotAttrs::contract_a}, Field{"contract_b", &DotAttrs::contract_b},
-                      Field{"batch_a", &DotAttrs::batch_a}, Field{"batch_b", &DotAttrs::batch_b}};
+    return std::tuple{Field{"contract_a", &DotAttrs::contract_a, AxisRole::index},
+                      Field{"contract_b", &DotAttrs::contract_b, AxisRole::index},
+                      Field{"batch_a", &DotAttrs::batch_a, AxisRole::in_front},
+                      Field{"batch_b", &DotAttrs::batch_b, AxisRole::in_front}};
   }
   /// Axes of an operand of this rank that are neither summed over nor batch, ascending.
   [[nodiscard]] static Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
@@ -93,7 +97,8 @@ struct NormalizeAttrs {
   Axes axes;
   double epsilon = 0.0;
   static auto fields() {
-    return std::tuple{Field{"axes", &NormalizeAttrs::axes}, Field{"epsilon", &NormalizeAttrs::epsilon}};
+    return std::tuple{Field{"axes", &NormalizeAttrs::axes, AxisRole::index},
+                      Field{"epsilon", &NormalizeAttrs::epsilon}};
   }
 };
 
@@ -142,7 +147,8 @@ struct IndexAttrs {
   int batch = 0, axis = 0;
   Dim extent = 0;
   static auto fields() {
-    return std::tuple{Field{"batch", &IndexAttrs::batch}, Field{"axis", &IndexAttrs::axis},
+    return std::tuple{Field{"batch", &IndexAttrs::batch, AxisRole::index},
+                      Field{"axis", &IndexAttrs::axis, AxisRole::index},
                       Field{"extent", &IndexAttrs::extent}};
   }
 };
@@ -152,7 +158,8 @@ struct ScanAttrs {
   int axis = 0;
   bool reverse = false;
   static auto fields() {
-    return std::tuple{Field{"axis", &ScanAttrs::axis}, Field{"reverse", &ScanAttrs::reverse}};
+    return std::tuple{Field{"axis", &ScanAttrs::axis, AxisRole::index},
+                      Field{"reverse", &ScanAttrs::reverse}};
   }
 };
 

@@ -153,6 +153,7 @@ void register_batch_norm(OpTable& table) {
                 "(y0 scale + shift, mean, variance), y0 = (x - mean) (variance + epsilon)^(-1/2), moments "
                 "over all axes but the last",
                 3, real_floats, decompose_batch_norm);
+  row.op_class = OpClass::reduction;
   row.infer = infer_batch_norm;
   row.results = results_per_channel;
   row.derivative.formula = "batch_norm_slopes along dx, + y0 dscale + dshift";
@@ -167,6 +168,7 @@ void register_batch_norm(OpTable& table) {
                             "(scale r (t - S t / n - y0 S(t y0) / n), S(t y0), S t), y0 = (x - mean) r, "
                             "r = (variance + epsilon)^(-1/2)",
                             5, real_floats, decompose_slopes);
+  slopes.op_class = OpClass::reduction;
   slopes.infer = infer_batch_norm;
   slopes.results = results_per_channel;
   slopes.flops = flops_of(11.0);

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/composite.hpp"
 
-#include "engine/ops/rules.hpp"
-
 namespace lodestone::engine {
 namespace {
-
-/// The decomposition as a function of the inputs.
-Function decomposition(const RuleArgs& args) {
-  return [&args](const Tensors& inputs) -> Tensors {
-    return {args.op.decompose({args.op, inputs, args.out, args.attrs, args.where})};
-  };
-}
 
 Tensors copy_of(std::span<const Tensor> tensors) { return {tensors.begin(), tensors.end()}; }
 
@@ -38,6 +29,12 @@ Tensors pull_back_decomposition(const RuleArgs& args, const Tensor& cotangent,
 
 }  // namespace
 
+Function decomposition(const RuleArgs& args) {
+  return [&args](const Tensors& inputs) -> Tensors {
+    return {args.op.decompose({args.op, inputs, args.out, args.attrs, args.where})};
+  };
+}
+
 OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dtypes,
                  std::function<Tensor(const RuleArgs&)> decompose) {
   OpInfo row;
@@ -51,18 +48,6 @@ OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dty
     return Trace::of(decomposition(args), copy_of(args.in), args.where).push_forward(copy_of(tangents))[0];
   };
   row.derivative.pull_back = pull_back_decomposition;
-  row.batch = [](const RuleArgs& args, const std::vector<bool>& batched) {
-    std::vector<Aval> avals;
-    Dim size = 0;
-    for (std::size_t i = 0; i < batched.size(); ++i) {
-      avals.push_back(args.in[i].aval());
-      if (!batched[i]) continue;
-      size = avals.back().shape[0];
-      avals.back().shape = avals.back().shape.erased(0);
-    }
-    const Trace trace = Trace::without_values(decomposition(args), avals, args.where);
-    return with_batches(trace, copy_of(args.in), batched, size)[0];
-  };
   return row;
 }
 

@@ -83,7 +83,6 @@ void register_constants(OpTable& table) {
   row.infer = [](const InferArgs& args) { return aval_of(args.as<ConstantAttrs>()); };
   row.run = [](const RuleArgs& args) { return literal(args.as<ConstantAttrs>()); };
   row.derivative = no_derivative("it has no inputs");
-  row.batch = [](const RuleArgs& args, const std::vector<bool>&) { return args.again({}); };
   row.sample = [](Sampler& sampler) {
     const Tensor x = sampler.tensor({}, -2, 2);
     ConstantAttrs number{{}, x.dtype(), x.device()};

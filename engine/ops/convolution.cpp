@@ -4,6 +4,7 @@
 // conv = ∂T/∂y, conv_transpose = ∂T/∂x, conv_weights = ∂T/∂w. So the adjoints of each are the other two.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -115,57 +116,60 @@ Aval infer_weights(const InferArgs& args) {
   return result;
 }
 
-// Batching: into n where only x and y carry the batch, else into groups.
+// Axes. Items are alike; channels are, and sums over them need no order, where they are one group.
 
-/// [B, n, …] → [B n, …].
-Tensor fold(const Tensor& t) {
-  Shape shape = t.shape().erased(0);
-  shape[0] *= t.shape()[0];
-  return reshape(t, shape);
+bool has_groups(const AxisArgs& args) { return args.as<ConvAttrs>().groups > 1; }
+
+/// Returns the map of conv or conv_transpose, whose input 0 has items: w gives one of its axes of channels,
+/// the other is summed.
+AxisMap axes_of_data(const AxisArgs& args, Dim given, Dim summed) {
+  const int last = args.out.shape.rank() - 1;
+  AxisMap map = all_whole(args);
+  auto &data = map.inputs[0], &w = map.inputs[1];
+  data.from[0] = 0;
+  w.from[0] = AxisMap::added;
+  if (has_groups(args)) return map;
+  data.from[last] = AxisMap::added;
+  data.reduced = {last};
+  w.from[last] = given;
+  w.reduced = {summed};
+  return map;
 }
 
-Tensor unfold(const Tensor& t, Dim size) {
-  Shape shape = t.shape();
-  shape[0] /= size;
-  return reshape(t, shape.inserted(0, size));
+AxisMap axes_of_conv(const AxisArgs& args) {
+  const Dim k = args.out.shape.rank() - 1;
+  return axes_of_data(args, k, k - 1);
 }
 
-/// [B, …, c] → […, B c].
-Tensor fold_channels(const Tensor& t) {
-  const int rank = t.rank();
-  const Tensor moved = transpose(t, IntList::counting(rank).erased(0).inserted(rank - 2, 0));
-  Shape shape = moved.shape().erased(rank - 1);
-  shape[rank - 2] = moved.shape()[rank - 2] * moved.shape()[rank - 1];
-  return reshape(moved, shape);
+AxisMap axes_of_transpose(const AxisArgs& args) {
+  const Dim k = args.out.shape.rank() - 1;
+  return axes_of_data(args, k - 1, k);
 }
 
-Tensor unfold_channels(const Tensor& t, Dim size) {
-  const int rank = t.rank();
-  Shape shape = t.shape();
-  shape[rank - 1] /= size;
-  const Tensor split = reshape(t, shape.inserted(rank - 1, size));
-  return transpose(split, IntList::counting(rank + 1).erased(rank - 1).inserted(0, rank - 1));
+AxisMap axes_of_weights(const AxisArgs& args) {
+  const int k = args.out.shape.rank() - 1, c = k - 1;
+  AxisMap map = all_whole(args);
+  auto &x = map.inputs[0], &y = map.inputs[1];
+  x.reduced = y.reduced = {0};
+  if (has_groups(args)) return map;
+  x.from[c] = y.from[k] = k;  // the last axis of both
+  x.from[k] = y.from[c] = AxisMap::added;
+  return map;
 }
 
-/// conv and conv_transpose: input 0 has n and channels, input 1 is w.
-Tensor batch_data(R args, const std::vector<bool>& batched) {
+/// A batch that no axis takes becomes more groups: each item has its own channels.
+Tensor batch_grouped(R args, const std::vector<bool>& batched) {
+  if (auto result = batch_along_axis(args, batched)) return *result;
   const Dim size = batch_size(args, batched);
-  if (!batched[1]) return unfold(args.again(std::vector<Tensor>{fold(args.in[0]), args.in[1]}), size);
+  if (size == 0) return zeros(args.out.shape().inserted(0, 0), args.out.dtype(), args.out.device());
+  const int channels = args.out.rank() - 1;  // the last axis of all
   ConvAttrs grouped = args.as<ConvAttrs>();
   grouped.groups *= static_cast<int>(size);
-  const Tensor data = with_batch(args.in[0], batched[0], size);
-  const Tensor result =
-      record(args.op, {fold_channels(data), fold_channels(args.in[1])}, make_attrs(grouped), args.where);
-  return unfold_channels(result, size);
-}
-
-Tensor batch_weights(R args, const std::vector<bool>& batched) {
-  const Dim size = batch_size(args, batched);
-  ConvAttrs grouped = args.as<ConvAttrs>();
-  grouped.groups *= static_cast<int>(size);
-  const Tensor x = with_batch(args.in[0], batched[0], size), y = with_batch(args.in[1], batched[1], size);
-  return unfold_channels(
-      record(args.op, {fold_channels(x), fold_channels(y)}, make_attrs(grouped), args.where), size);
+  Tensors inputs;
+  for (std::size_t i = 0; i < args.in.size(); ++i)
+    inputs.push_back(merge_batch(with_batch(args.in[i], batched[i], size), channels));
+  return split_batch(record(args.op, inputs, make_attrs(grouped), args.where), channels, size,
+                     args.out.shape()[channels]);
 }
 
 // Samples.
@@ -205,7 +209,7 @@ ConvSample draw(Sampler& sampler) {
 }
 
 OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const InferArgs&),
-                   Derivative derivative) {
+                   AxisMap (*axes)(const AxisArgs&), Derivative derivative) {
   OpInfo row;
   row.name = std::move(name);
   row.formula = std::move(formula);
@@ -213,6 +217,9 @@ OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const In
   row.dtypes = floats;
   row.infer = infer;
   row.derivative = std::move(derivative);
+  row.op_class = OpClass::window;
+  row.axes = axes;
+  row.batch = batch_grouped;
   return row;
 }
 
@@ -227,12 +234,11 @@ double work(const Aval& y, const Aval& w) {
 
 void register_convolutions(OpTable& table) {
   OpInfo conv = convolution(
-      "conv", "y[n, p, k] = Σ x[n, p s + q d - low, c] w[q, c, k]", infer_conv,
+      "conv", "y[n, p, k] = Σ x[n, p s + q d - low, c] w[q, c, k]", infer_conv, axes_of_conv,
       multilinear("conv(dx, w) + conv(x, dw)", [](R args, const Tensor& cotangent, std::size_t which) {
         return which == 0 ? transpose_of(args, cotangent, conj(args.in[1]), args.in[0])
                           : weights_of(args, conj(args.in[0]), cotangent, args.in[1]);
       }));
-  conv.batch = batch_data;
   conv.flops = [](const InferArgs& args, const Aval& out) { return work(out, args.aval(1)); };
   conv.sample = [](Sampler& sampler) {
     const ConvSample drawn = draw(sampler);
@@ -242,12 +248,12 @@ void register_convolutions(OpTable& table) {
 
   OpInfo back =
       convolution("conv_transpose", "x[n, p s + q d - low, c] = Σ y[n, p, k] w[q, c, k]", infer_transpose,
+                  axes_of_transpose,
                   multilinear("conv_transpose(dy, w) + conv_transpose(y, dw)",
                               [](R args, const Tensor& cotangent, std::size_t which) {
                                 return which == 0 ? conv_of(args, cotangent, conj(args.in[1]))
                                                   : weights_of(args, cotangent, conj(args.in[0]), args.in[1]);
                               }));
-  back.batch = batch_data;
   back.flops = [](const InferArgs& args, const Aval&) { return work(args.aval(0), args.aval(1)); };
   back.sample = [](Sampler& sampler) {
     ConvSample drawn = draw(sampler);
@@ -257,13 +263,12 @@ void register_convolutions(OpTable& table) {
   table.add(std::move(back));
 
   OpInfo weights = convolution(
-      "conv_weights", "w[q, c, k] = Σ x[n, p s + q d - low, c] y[n, p, k]", infer_weights,
+      "conv_weights", "w[q, c, k] = Σ x[n, p s + q d - low, c] y[n, p, k]", infer_weights, axes_of_weights,
       multilinear("conv_weights(dx, y) + conv_weights(x, dy)",
                   [](R args, const Tensor& cotangent, std::size_t which) {
                     return which == 0 ? transpose_of(args, conj(args.in[1]), cotangent, args.in[0])
                                       : conv_of(args, conj(args.in[0]), cotangent);
                   }));
-  weights.batch = batch_weights;
   weights.flops = [](const InferArgs& args, const Aval& out) { return work(args.aval(1), out); };
   weights.sample = [](Sampler& sampler) {
     ConvSample drawn = draw(sampler);

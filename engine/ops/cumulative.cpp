@@ -57,14 +57,6 @@ Derivative by_recurrence(std::string formula, Slopes (*slopes)(R)) {
   return result;
 }
 
-Tensor batch_scan(R args, const std::vector<bool>& batched) {
-  const auto& attrs = args.as<ScanAttrs>();
-  const Dim size = batch_size(args, batched);
-  Tensors inputs;
-  for (std::size_t i = 0; i < batched.size(); ++i) inputs.push_back(with_batch(args.in[i], batched[i], size));
-  return record(args.op, inputs, make_attrs(ScanAttrs{attrs.axis + 1, attrs.reverse}), args.where);
-}
-
 OpInfo scan(std::string name, std::string formula, int n_inputs, DTypes dtypes, Derivative derivative) {
   OpInfo row;
   row.name = std::move(name);
@@ -83,7 +75,9 @@ OpInfo scan(std::string name, std::string formula, int n_inputs, DTypes dtypes, 
     }
     return x;
   };
-  row.batch = batch_scan;
+  row.op_class = OpClass::scan;
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.as<ScanAttrs>().axis}); };
+  row.stacks = true;
   row.sample = [n_inputs](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
     Sample sample{

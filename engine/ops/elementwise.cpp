@@ -48,7 +48,7 @@ OpInfo elementwise(std::string name, std::string formula, int n_inputs, DTypes d
   row.dtypes = dtypes;
   row.infer = [result](const InferArgs& args) { return infer_elementwise(args, result); };
   row.derivative = std::move(derivative);
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   row.sample = [n_inputs, domain](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     Sample sample;

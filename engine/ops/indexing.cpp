@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -70,28 +71,48 @@ Tensor with_attrs(R args, std::span<const Tensor> in, const IndexAttrs& attrs) {
   return record(args.op, in, make_attrs(attrs), args.where);
 }
 
-/// Both inputs with the batch in front, as one more batch axis.
-Tensor batch_both(R args, const std::vector<bool>& batched) {
-  auto attrs = args.as<IndexAttrs>();
-  const Dim size = batch_size(args, batched);
-  ++attrs.batch;
-  ++attrs.axis;
-  return with_attrs(
-      args, Tensors{with_batch(args.in[0], batched[0], size), with_batch(args.in[1], batched[1], size)},
-      attrs);
+/// Axes of x [b, p, j, q] and of index [b, i]: b is shared, j all of it needed by each i.
+AxisMap axes_of_gather(const AxisArgs& args) {
+  const auto& [batch, axis, extent] = args.as<IndexAttrs>();
+  const int n = args.in[1].shape.rank() - batch;
+  IntList of_x = IntList::filled(args.out.shape.rank(), AxisMap::whole),
+          of_index = IntList::filled(args.out.shape.rank(), AxisMap::added);
+  for (int k = 0; k < of_x.size(); ++k) {
+    if (k < axis) of_x[k] = k;
+    if (k >= axis + n) of_x[k] = k - n + 1;
+    if (k < batch) of_index[k] = k;
+    if (k >= axis && k < axis + n) of_index[k] = k - axis + batch;
+  }
+  return {{{of_x, {}}, {of_index, {}}}};
 }
 
+/// Axes of x [b, p, i, q] and of index [b, i]: b is shared, i summed over.
+AxisMap axes_of_scatter(const AxisArgs& args) {
+  const auto& [batch, axis, extent] = args.as<IndexAttrs>();
+  const int n = args.in[1].shape.rank() - batch;
+  IntList of_x = IntList::filled(args.out.shape.rank(), AxisMap::whole),
+          of_index = IntList::filled(args.out.shape.rank(), AxisMap::added);
+  of_index[axis] = AxisMap::whole;
+  for (int k = 0; k < of_x.size(); ++k) {
+    if (k < axis) of_x[k] = k;
+    if (k > axis) of_x[k] = k + n - 1;
+    if (k < batch) of_index[k] = k;
+  }
+  return {{{of_x, IntList::counting(n, axis)}, {of_index, IntList::counting(n, batch)}}};
+}
+
+// A batch of one input alone is one more axis of it, whether it has others or not; the other is not repeated.
+
 Tensor batch_gather(R args, const std::vector<bool>& batched) {
-  auto attrs = args.as<IndexAttrs>();
-  if (attrs.batch > 0 || (batched[0] && batched[1])) return batch_both(args, batched);
+  const auto& attrs = args.as<IndexAttrs>();
+  if (attrs.batch > 0 || (batched[0] && batched[1])) return batch_in_front(args, batched);
   if (batched[0]) return with_attrs(args, args.in, {0, attrs.axis + 1, attrs.extent});
-  const Tensor result = with_attrs(args, args.in, attrs);  // the batch stands where the indices stand
-  return transpose(result, IntList::counting(result.rank()).erased(attrs.axis).inserted(0, attrs.axis));
+  return move_axis(with_attrs(args, args.in, attrs), attrs.axis, 0);  // it stands where the indices stand
 }
 
 Tensor batch_scatter(R args, const std::vector<bool>& batched) {
   const auto& attrs = args.as<IndexAttrs>();
-  if (attrs.batch > 0 || batched[1]) return batch_both(args, batched);
+  if (attrs.batch > 0 || batched[1]) return batch_in_front(args, batched);
   return with_attrs(args, args.in, {0, attrs.axis + 1, attrs.extent});
 }
 
@@ -138,6 +159,9 @@ void register_gather(OpTable& table) {
   gather.dtypes = any_computed;
   gather.infer = infer_gather;
   gather.derivative = of_elements("dx[b, p, index[b, i], q]", "scatter_add");
+  gather.op_class = OpClass::movement;
+  gather.axes = axes_of_gather;
+  gather.stacks = true;
   gather.batch = batch_gather;
   gather.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);
@@ -152,6 +176,9 @@ void register_gather(OpTable& table) {
   scatter.dtypes = numbers;
   scatter.infer = infer_scatter;
   scatter.derivative = of_elements("the same sum of dx", "gather");
+  scatter.op_class = OpClass::reduction;
+  scatter.axes = axes_of_scatter;
+  scatter.stacks = true;
   scatter.batch = batch_scatter;
   scatter.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);
@@ -180,9 +207,9 @@ void register_arg(OpTable& table, std::string name, std::string formula) {
     return result;
   };
   row.derivative = no_derivative("its result is an integer");
-  row.batch = [](R args, const std::vector<bool>&) {
-    return record(args.op, args.in, make_attrs(AxisAttrs{args.as<AxisAttrs>().axis + 1}), args.where);
-  };
+  row.op_class = OpClass::reduction;
+  row.axes = [](const AxisArgs& args) { return without_axes(args, {args.as<AxisAttrs>().axis}); };
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     Shape shape = sampler.shape(1, 4);
     const auto axis = static_cast<int>(sampler.integer(0, shape.rank() - 1));
@@ -207,7 +234,6 @@ void register_iota(OpTable& table) {
     return Aval{{count}, dtype, device};
   };
   row.derivative = no_derivative("it has no inputs");
-  row.batch = [](R args, const std::vector<bool>&) { return args.again({}); };
   row.sample = [](Sampler& sampler) {
     return Sample{{}, make_attrs(IotaAttrs{sampler.integer(0, 100), sampler.dtype(), sampler.device()})};
   };

@@ -82,7 +82,11 @@ void register_cholesky(OpTable& table) {
   row.flops = [](const InferArgs&, const Aval& out) {
     return multiply_adds(static_cast<double>(out.count()) * order_of(out) / 6.0, out.dtype);
   };
-  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.axes = [](const AxisArgs& args) {
+    const int rank = args.out.shape.rank();
+    return axis_by_axis(args, {rank - 2, rank - 1});
+  };
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.6) ? Shape{} : Shape{sampler.integer(0, 3)};
     return Sample{{sample_matrix(sampler, batch, sample_size(sampler))}, {}};
@@ -113,18 +117,12 @@ Derivative of_solve() {
   return result;
 }
 
-/// A batch of right-hand sides of the same matrices is one set of more columns.
-Tensor batch_solve(R args, const std::vector<bool>& batched) {
-  const Dim size = batch_size(args, batched);
-  if (batched[0]) return args.again(Tensors{args.in[0], with_batch(args.in[1], batched[1], size)});
-  const Tensor& b = args.in[1];
-  const int rank = b.rank();
-  const Axes order = IntList::counting(rank).erased(0).inserted(rank - 2, 0);  // [batch…, n, size, k]
-  const Tensor spread = transpose({b, args.where}, order);
-  Shape columns = spread.shape().erased(rank - 1);
-  columns[rank - 2] *= b.dim(-1);
-  const Tensor x = reshape(args.again(Tensors{args.in[0], reshape(spread, columns)}), spread.shape());
-  return transpose(x, IntList::counting(rank).erased(rank - 2).inserted(0, rank - 2));
+/// Matrices must be whole, right-hand sides are columns apart.
+AxisMap axes_of_solve(const AxisArgs& args) {
+  const int columns = args.out.shape.rank() - 1;
+  AxisMap map = axis_by_axis(args, {columns - 1});
+  map.inputs[0].from[columns] = AxisMap::added;
+  return map;
 }
 
 void register_triangular_solve(OpTable& table) {
@@ -148,7 +146,8 @@ void register_triangular_solve(OpTable& table) {
   row.flops = [](const InferArgs& args, const Aval& out) {
     return multiply_adds(static_cast<double>(out.count()) * order_of(args.aval(0)) / 2.0, out.dtype);
   };
-  row.batch = batch_solve;
+  row.axes = axes_of_solve;
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.6) ? Shape{} : Shape{sampler.integer(0, 3)};
     const Dim n = sample_size(sampler);

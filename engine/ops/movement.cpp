@@ -3,6 +3,7 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -24,8 +25,20 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   row.dtypes = any_stored;
   row.infer = std::move(infer);
   row.derivative = std::move(derivative);
+  row.op_class = OpClass::movement;
+  row.stacks = true;
   row.flops = [](const InferArgs&, const Aval&) { return 0.0; };
   return row;
+}
+
+/// The axes, of so many, for which `has` is true.
+template <class Has>
+Axes axes_where(int rank, Has&& has) {
+  Axes axes;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (has(axis)) axes.push_back(axis);
+  }
+  return axes;
 }
 
 Aval with_shape(const Aval& aval, const Shape& shape) { return {shape, aval.dtype, aval.device}; }
@@ -34,7 +47,7 @@ void register_copy(OpTable& table) {
   OpInfo row = movement(
       "copy", "x, row-major without gaps", [](const InferArgs& args) { return args.aval(0); },
       linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; }));
-  row.batch = batch_elementwise;
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args); };
   row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, {}}; };
   table.add(std::move(row));
 }
@@ -50,7 +63,7 @@ void register_transfer(OpTable& table) {
       linear("dx there", [](R args, const Tensor& cotangent, std::size_t) {
         return copy_to(cotangent, args.in[0].device());
       }));
-  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args); };
   row.sample = [](Sampler& sampler) {
     const Device other{Device::Kind::cpu, static_cast<std::uint8_t>(sampler.device() == cpu ? 1 : 0)};
     return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(DeviceAttrs{other})};
@@ -67,6 +80,24 @@ Aval infer_reshape(const InferArgs& args) {
   return with_shape(args.aval(0), shape);
 }
 
+/// An axis stays where both shapes have as many steps in front of it; others go into each other.
+AxisMap axes_of_reshape(const AxisArgs& args) {
+  const Shape &in = args.in[0].shape, &out = args.out.shape;
+  IntList from = IntList::filled(out.rank(), AxisMap::whole);
+  std::int64_t of_in = 1, of_out = 1;  // steps along the axes that were passed
+  for (int i = 0, k = 0; k < out.rank(); of_out *= out[k++]) {
+    while (i < in.rank() && (of_in < of_out || (of_in == of_out && in[i] == 1 && out[k] != 1)))
+      of_in *= in[i++];
+    if (of_in == of_out && i < in.rank() && in[i] == out[k]) {
+      from[k] = i;
+      of_in *= in[i++];
+    } else if (out[k] == 1) {
+      from[k] = AxisMap::added;
+    }
+  }
+  return {{{from, {}}}};
+}
+
 std::optional<Look> view_reshape(const Aval& in, const Look& look, const Attrs*, const Aval& out) {
   if (!look.is_contiguous(in.shape)) return std::nullopt;
   return Look{look.offset, contiguous_strides(out.shape)};
@@ -77,9 +108,7 @@ void register_reshape(OpTable& table) {
                         linear("dx in the same shape", [](R args, const Tensor& cotangent, std::size_t) {
                           return reshape(cotangent, args.in[0].shape());
                         }));
-  row.batch = [](R args, const std::vector<bool>&) {
-    return reshape({args.in[0], args.where}, args.as<ShapeAttrs>().shape.inserted(0, args.in[0].shape()[0]));
-  };
+  row.axes = axes_of_reshape;
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     const Shape flat{shape.count()};
@@ -118,9 +147,7 @@ void register_transpose(OpTable& table) {
       linear("dx with its axes in that order", [](R args, const Tensor& cotangent, std::size_t) {
         return transpose(cotangent, inverse_order(args.as<TransposeAttrs>().order));
       }));
-  row.batch = [](R args, const std::vector<bool>&) {
-    return transpose({args.in[0], args.where}, shifted(args.as<TransposeAttrs>().order).inserted(0, 0));
-  };
+  row.axes = [](const AxisArgs& args) { return AxisMap{{{args.as<TransposeAttrs>().order, {}}}}; };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     Axes order = IntList::counting(shape.rank());
@@ -140,6 +167,16 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
     if (shape[axis] == 1 && x.shape()[added + axis] != 1) axes.push_back(added + axis);
   }
   return reshape(axes.empty() ? x : sum(x, axes), shape);
+}
+
+AxisMap axes_of_broadcast(const AxisArgs& args) {
+  const Shape &in = args.in[0].shape, &out = args.out.shape;
+  const int added = out.rank() - in.rank();
+  IntList from = IntList::filled(out.rank(), AxisMap::added);
+  for (int axis = 0; axis < in.rank(); ++axis) {
+    if (in[axis] == out[added + axis]) from[added + axis] = axis;
+  }
+  return {{{from, {}}}};
 }
 
 std::optional<Look> view_broadcast(const Aval& in, const Look& look, const Attrs*, const Aval& out) {
@@ -177,6 +214,8 @@ void register_broadcast(OpTable& table) {
     return broadcast_to({reshape({args.in[0], args.where}, aligned), args.where},
                         shape.inserted(0, aligned[0]));
   };
+  row.axes = axes_of_broadcast;
+  row.stacks = false;  // only where no axis is added in front
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     Shape from = shape;
@@ -234,13 +273,12 @@ void register_slice(OpTable& table) {
                         linear("the same elements of dx", [](R args, const Tensor& cotangent, std::size_t) {
                           return unslice(cotangent, args.in[0].shape(), args.as<SliceAttrs>());
                         }));
-  row.batch = [](R args, const std::vector<bool>&) {
-    const auto& attrs = args.as<SliceAttrs>();
-    return record(
-        args.op, args.in,
-        make_attrs(SliceAttrs{attrs.first.inserted(0, 0), attrs.count.inserted(0, args.in[0].shape()[0]),
-                              attrs.step.inserted(0, 1)}),
-        args.where);
+  row.axes = [](const AxisArgs& args) {
+    const auto& [first, count, step] = args.as<SliceAttrs>();
+    const Shape& shape = args.in[0].shape;
+    return axis_by_axis(args, axes_where(shape.rank(), [&](int axis) {
+                          return first[axis] != 0 || count[axis] != shape[axis] || step[axis] != 1;
+                        }));
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
@@ -307,12 +345,11 @@ void register_pad(OpTable& table) {
         return with_shape(args.aval(0), shape);
       },
       derivative);
-  row.batch = [](R args, const std::vector<bool>&) {
+  row.axes = [](const AxisArgs& args) {
     const auto& attrs = args.as<PadAttrs>();
-    return record(args.op, args.in,
-                  make_attrs(PadAttrs{attrs.low.inserted(0, 0), attrs.high.inserted(0, 0),
-                                      attrs.inside.inserted(0, 0), attrs.value}),
-                  args.where);
+    return axis_by_axis(args, axes_where(attrs.low.size(), [&](int axis) {
+                          return attrs.low[axis] != 0 || attrs.high[axis] != 0 || attrs.inside[axis] != 0;
+                        }));
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
@@ -355,13 +392,7 @@ void register_concatenate(OpTable& table) {
         return slice(cotangent, axis, first, first + args.in[which].shape()[axis]);
       }));
   row.n_inputs = -1;
-  row.batch = [](R args, const std::vector<bool>& batched) {
-    const Dim size = batch_size(args, batched);
-    std::vector<Tensor> parts;
-    for (std::size_t i = 0; i < batched.size(); ++i)
-      parts.push_back(with_batch(args.in[i], batched[i], size));
-    return record(args.op, parts, make_attrs(AxisAttrs{args.as<AxisAttrs>().axis + 1}), args.where);
-  };
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.as<AxisAttrs>().axis}); };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
     const auto axis = static_cast<int>(sampler.integer(0, shape.rank() - 1));

@@ -3,6 +3,7 @@
 // swish activation.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/composite.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
@@ -42,12 +43,13 @@ Tensor decompose_slope(R args) {
   return r * (t - mean(t, axes, Keep::yes) - y * mean(t * y, axes, Keep::yes));
 }
 
-Tensor batch_normalize(R args, const std::vector<bool>& batched) {
-  const auto& [axes, epsilon] = args.as<NormalizeAttrs>();
-  const Dim size = batch_size(args, batched);
-  Tensors inputs;
-  for (std::size_t i = 0; i < args.in.size(); ++i) inputs.push_back(with_batch(args.in[i], batched[i], size));
-  return record(args.op, inputs, make_attrs(NormalizeAttrs{shifted(axes), epsilon}), args.where);
+/// Returns the row with all that both ops have in common.
+OpInfo over_axes(OpInfo row) {
+  row.infer = infer_normalize;
+  row.op_class = OpClass::reduction;
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args, args.as<NormalizeAttrs>().axes); };
+  row.stacks = true;
+  return row;
 }
 
 Sample sample_normalize(Sampler& sampler, int n_inputs) {
@@ -76,19 +78,16 @@ Derivative symmetric(std::string formula, Tensor (*product)(R, const Tensor&)) {
 }
 
 void register_normalize(OpTable& table) {
-  OpInfo row = composite("normalize", "(x - mean x) / (mean (x - mean x)^2 + epsilon)^(1/2) over the axes", 1,
-                         real_floats, decompose_normalize);
-  row.infer = infer_normalize;
+  OpInfo row =
+      over_axes(composite("normalize", "(x - mean x) / (mean (x - mean x)^2 + epsilon)^(1/2) over the axes",
+                          1, real_floats, decompose_normalize));
   row.derivative = symmetric("r (dx - mean dx - y mean(y dx)), r the reciprocal deviation", slope);
-  row.batch = batch_normalize;
   row.sample = [](Sampler& sampler) { return sample_normalize(sampler, 1); };
   table.add(std::move(row));
 
-  OpInfo second = composite("normalize_slope",
-                            "r (t - mean t - y mean(y t)), y = normalize(x), r the reciprocal deviation of x",
-                            2, real_floats, decompose_slope);
-  second.infer = infer_normalize;
-  second.batch = batch_normalize;
+  OpInfo second = over_axes(composite(
+      "normalize_slope", "r (t - mean t - y mean(y t)), y = normalize(x), r the reciprocal deviation of x", 2,
+      real_floats, decompose_slope));
   second.sample = [](Sampler& sampler) { return sample_normalize(sampler, 2); };
   table.add(std::move(second));
 }
@@ -109,7 +108,7 @@ void register_swish(OpTable& table) {
                          [](R args) { return args.in[0] * sigmoid(args.in[0]); });
   row.infer = infer_alike;
   row.derivative = symmetric("s (1 + x (1 - s)) dx, s = sigmoid x", slope_along);
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   row.sample = of_inputs(1);
   table.add(std::move(row));
 
@@ -118,8 +117,9 @@ void register_swish(OpTable& table) {
     return args.in[1] * (s * (1.0 + args.in[0] * (1.0 - s)));
   });
   second.infer = infer_alike;
+  second.op_class = OpClass::elementwise;
   second.batch = [slope_along](R args, const std::vector<bool>& batched) {
-    if (batched[0]) return batch_elementwise(args, batched);
+    if (batched[0]) return batch_in_front(args, batched);
     return slope_along(args, ones_like(args.in[0])) *
            args.in[1];  // many directions at one x: its exponentials are taken once
   };
@@ -147,6 +147,13 @@ void register_scale_shift(OpTable& table) {
   OpInfo row = composite("scale_shift", "x scale + shift, along the last axis", 3, real_floats,
                          [](R args) { return args.in[0] * args.in[1] + args.in[2]; });
   row.infer = infer_scale_shift;
+  row.op_class = OpClass::elementwise;
+  row.axes = [](const AxisArgs& args) {
+    const int last = args.out.shape.rank() - 1;
+    AxisMap map = axis_by_axis(args);
+    map.inputs[1].from = map.inputs[2].from = IntList::filled(last, AxisMap::added).inserted(last, 0);
+    return map;
+  };
   row.derivative.formula = "dx scale + x dscale + dshift";
   row.derivative.pull_back = [](R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
     const Axes leading = IntList::counting(args.in[0].rank() - 1);
@@ -174,6 +181,11 @@ void register_scale_shift(OpTable& table) {
     }
     return result;
   };
+  sums.op_class = OpClass::reduction;
+  sums.axes = [](const AxisArgs& args) {
+    return reduced_over(args, args.as<ReduceAttrs>().axes, Combine::sum);
+  };
+  sums.stacks = true;
   sums.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
     const Axes axes =

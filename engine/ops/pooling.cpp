@@ -45,19 +45,9 @@ OpInfo pooling(std::string name, std::string formula, int n_inputs, DTypes dtype
   row.n_inputs = n_inputs;
   row.dtypes = dtypes;
   row.derivative = std::move(derivative);
-  row.batch = [](R args, const std::vector<bool>& batched) {
-    const Dim size = batch_size(args, batched);
-    Tensors folded;
-    for (std::size_t i = 0; i < args.in.size(); ++i) {
-      const Tensor input = with_batch(args.in[i], batched[i], size);
-      Shape shape = input.shape().erased(0);
-      shape[0] *= size;
-      folded.push_back(reshape(input, shape));
-    }
-    const Tensor result = args.again(folded);
-    Shape shape = result.shape();
-    shape[0] /= size;
-    return reshape(result, shape.inserted(0, size));
+  row.op_class = OpClass::window;
+  row.axes = [](const AxisArgs& args) {
+    return axis_by_axis(args, IntList::counting(args.out.shape.rank() - 2, 1));
   };
   return row;
 }

@@ -2,6 +2,7 @@
 // dot_general: C[batch, free a, free b] = Σ A[batch, free a, k] B[batch, k, free b], with axes anywhere.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -106,22 +107,35 @@ Tensor dot_adjoint(R args, const Tensor& cotangent, std::size_t which) {
   return transpose(product, order);
 }
 
-Tensor dot_batch(R args, const std::vector<bool>& batched) {
-  const auto& attrs = args.as<DotAttrs>();
-  const auto moved = [](const Axes& axes, bool by_one) { return by_one ? shifted(axes) : axes; };
-  DotAttrs with{moved(attrs.contract_a, batched[0]), moved(attrs.contract_b, batched[1]),
-                moved(attrs.batch_a, batched[0]), moved(attrs.batch_b, batched[1])};
-  if (batched[0] && batched[1]) {
-    with.batch_a = with.batch_a.inserted(0, 0);
-    with.batch_b = with.batch_b.inserted(0, 0);
-    return record(args.op, args.in, make_attrs(with), args.where);
+AxisMap axes_of_dot(const AxisArgs& args) {
+  const auto& [contract_a, contract_b, batch_a, batch_b] = args.as<DotAttrs>();
+  AxisMap map{{{batch_a, contract_a}, {batch_b, contract_b}}};
+  IntList &of_a = map.inputs[0].from, &of_b = map.inputs[1].from;
+  for (const Dim axis : DotAttrs::free_axes(args.in[0].shape.rank(), contract_a, batch_a)) {
+    of_a.push_back(axis);
+    of_b.push_back(AxisMap::added);
   }
-  const Tensor result = record(args.op, args.in, make_attrs(with), args.where);
-  const int n_batch = attrs.batch_a.size();
-  const int n_free_a = args.in[0].rank() - attrs.contract_a.size() - n_batch;
-  const int at =
-      batched[0] ? n_batch : n_batch + n_free_a;  // the first free axis of the operand that carries the batch
-  return transpose(result, IntList::counting(result.rank()).erased(at).inserted(0, at));
+  for (const Dim axis : DotAttrs::free_axes(args.in[1].shape.rank(), contract_b, batch_b)) {
+    of_a.push_back(AxisMap::added);
+    of_b.push_back(axis);
+  }
+  return map;
+}
+
+/// A batch of one operand is its first free axis, whether it has others or not.
+Tensor batch_dot(R args, const std::vector<bool>& batched) {
+  if (batched[0] && batched[1]) return batch_in_front(args, batched);
+  DotAttrs with = args.as<DotAttrs>();
+  int at = with.batch_a.size();
+  if (batched[0]) {
+    with.contract_a = shifted(with.contract_a);
+    with.batch_a = shifted(with.batch_a);
+  } else {
+    at = args.in[0].rank() - with.contract_a.size();  // behind the free axes of a
+    with.contract_b = shifted(with.contract_b);
+    with.batch_b = shifted(with.batch_b);
+  }
+  return move_axis(record(args.op, args.in, make_attrs(with), args.where), at, 0);
 }
 
 Sample sample_dot(Sampler& sampler) {
@@ -163,7 +177,10 @@ void register_products(OpTable& table) {
   row.dtypes = numbers;
   row.infer = infer_dot;
   row.derivative = multilinear("da b + a db", dot_adjoint);
-  row.batch = dot_batch;
+  row.op_class = OpClass::product;
+  row.axes = axes_of_dot;
+  row.stacks = true;
+  row.batch = batch_dot;
   row.sample = sample_dot;
   row.flops = [](const InferArgs& args, const Aval& out) {
     double summed = 1.0;

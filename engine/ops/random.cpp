@@ -70,7 +70,12 @@ void register_bits(OpTable& table) {
   row.dtypes = {DType::u64};
   row.infer = infer_bits;
   row.derivative = no_derivative("its result is random bits");
-  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.op_class = OpClass::random;
+  row.axes = [](const AxisArgs& args) {
+    const int n_keys = args.in[0].shape.rank() - 1;
+    return axis_by_axis(args, IntList::counting(args.out.shape.rank() - n_keys, n_keys));
+  };
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.5) ? Shape{} : Shape{sampler.integer(0, 3)};
     const Tensor key = sampler.tensor(batch.inserted(batch.rank(), 3), 0, 0x1p52);
@@ -97,7 +102,9 @@ void register_permutation(OpTable& table) {
     return result;
   };
   row.derivative = no_derivative("its result is integers");
-  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.op_class = OpClass::random;
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.out.shape.rank() - 1}); };
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.5) ? Shape{} : Shape{sampler.integer(0, 3)};
     const Tensor key = sampler.tensor(batch.inserted(batch.rank(), 3), 0, 0x1p52);
@@ -117,7 +124,7 @@ void register_quantile(OpTable& table) {
   row.derivative =
       by_partials("(2π)^(1/2) e^(y^2/2)",
                   {[](R a) { return std::sqrt(2.0 * std::numbers::pi) * exp(0.5 * square(a.out)); }});
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), 0.01, 0.99)}, {}}; };
   table.add(std::move(row));
 }

@@ -39,7 +39,8 @@ Tensor reduce(const OpInfo& op, const Located& x, const std::optional<Axes>& axe
                            : reduced;
 }
 
-OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivative derivative) {
+OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Combine combine,
+                 Derivative derivative) {
   OpInfo row;
   row.name = std::move(name);
   row.formula = std::move(formula);
@@ -52,10 +53,11 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
   };
   row.derivative = std::move(derivative);
   row.flops = [](const InferArgs& args, const Aval&) { return static_cast<double>(args.aval(0).count()); };
-  row.batch = [](R args, const std::vector<bool>&) {
-    return record(args.op, args.in, make_attrs(ReduceAttrs{shifted(args.as<ReduceAttrs>().axes)}),
-                  args.where);
+  row.op_class = OpClass::reduction;
+  row.axes = [combine](const AxisArgs& args) {
+    return reduced_over(args, args.as<ReduceAttrs>().axes, combine);
   };
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(ReduceAttrs{sampler.some_axes(shape.rank())})};
@@ -85,8 +87,8 @@ Derivative of_winners() {
 }
 
 /// max and min of nothing do not exist.
-OpInfo extremum(std::string name, std::string formula) {
-  OpInfo row = reduction(std::move(name), std::move(formula), reals, of_winners());
+OpInfo extremum(std::string name, std::string formula, Combine combine) {
+  OpInfo row = reduction(std::move(name), std::move(formula), reals, combine, of_winners());
   row.infer = [of_any = row.infer](const InferArgs& args) {
     const Aval result = of_any(args);
     for (const Dim axis : args.as<ReduceAttrs>().axes) {
@@ -110,11 +112,12 @@ OpInfo extremum(std::string name, std::string formula) {
 }  // namespace
 
 void register_reductions(OpTable& table) {
-  table.add(reduction("sum", "S x", numbers, linear("S dx", [](R args, const Tensor& cotangent, std::size_t) {
-                        return spread(cotangent, args.in[0], args.as<ReduceAttrs>().axes);
-                      })));
-  table.add(extremum("max", "the largest x"));
-  table.add(extremum("min", "the smallest x"));
+  const auto adjoint_of_sum = [](R args, const Tensor& cotangent, std::size_t) {
+    return spread(cotangent, args.in[0], args.as<ReduceAttrs>().axes);
+  };
+  table.add(reduction("sum", "S x", numbers, Combine::sum, linear("S dx", adjoint_of_sum)));
+  table.add(extremum("max", "the largest x", Combine::max));
+  table.add(extremum("min", "the smallest x", Combine::min));
 }
 
 Tensor sum(const Located& x, std::optional<Axes> axes, Keep keep) {

@@ -77,30 +77,6 @@ Tensors tangents_or_zeros(std::span<const Tensor> tangents, std::span<const Tens
   return result;
 }
 
-Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched) {
-  for (std::size_t i = 0; i < batched.size(); ++i) {
-    if (batched[i]) return args.in[i].shape()[0];
-  }
-  return 0;
-}
-
-Tensor with_batch(const Tensor& x, bool batched, Dim size) {
-  return batched ? x : broadcast_to(x, x.shape().inserted(0, size));
-}
-
-Tensors with_batches(const Trace& trace, const Tensors& inputs, const std::vector<bool>& batched, Dim size) {
-  auto [outputs, has_batch] = trace.batch(inputs, batched);
-  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = with_batch(outputs[i], has_batch[i], size);
-  return outputs;
-}
-
-Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched) {
-  const Dim size = batch_size(args, batched);
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < batched.size(); ++i) inputs.push_back(with_batch(args.in[i], batched[i], size));
-  return args.again(inputs);
-}
-
 std::optional<Look> same_look(const Aval&, const Look& look, const Attrs*, const Aval&) { return look; }
 
 Aval infer_alike(const InferArgs& args) {

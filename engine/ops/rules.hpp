@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rows are made of: shape rules, derivatives and batching shared by families.
+// What rows are made of: shape rules and derivatives shared by families.
 #pragma once
 
-#include "engine/record/trace.hpp"
+#include "engine/record/record.hpp"
 
 namespace lodestone::engine {
 
@@ -20,22 +20,9 @@ using Term = std::function<Tensor(const RuleArgs&, const Tensor& tangent, std::s
 [[nodiscard]] Derivative multilinear(std::string formula, Term adjoint);
 [[nodiscard]] Derivative no_derivative(std::string why);
 
-/// Returns the batching of an op that treats every element alike: inputs without the batch are spread over
-/// it.
-[[nodiscard]] Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched);
-
 /// Zeros where a tangent is no tensor.
 [[nodiscard]] Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal);
 [[nodiscard]] Tensors tangents_or_zeros(std::span<const Tensor> tangents, std::span<const Tensor> primals);
-/// Returns the extent of axis 0 of the first batched input.
-[[nodiscard]] Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched);
-/// Returns x with the batch as axis 0, repeated where it has none.
-[[nodiscard]] Tensor with_batch(const Tensor& x, bool batched, Dim size);
-/// Returns the outputs of a trace with the batch as axis 0 of each, for inputs that have it where `batched`.
-/// shapes: all batches of this size.
-[[nodiscard]] Tensors with_batches(const Trace& trace, const Tensors& inputs,
-                                   const std::vector<bool>& batched, Dim size);
-
 /// The view of an op that gives its input as it is.
 [[nodiscard]] std::optional<Look> same_look(const Aval& in, const Look& look, const Attrs* attrs,
                                             const Aval& out);

@@ -49,9 +49,9 @@ OpInfo along_axis(std::string name, std::string formula, Tensor (*decompose)(R),
   row.accepts = [](const InferArgs& args) {
     return args.as<AxisAttrs>().axis == args.aval(0).shape.rank() - 1;
   };
-  row.batch = [](R args, const std::vector<bool>&) {
-    return record(args.op, args.in, make_attrs(AxisAttrs{args.as<AxisAttrs>().axis + 1}), args.where);
-  };
+  row.op_class = OpClass::reduction;
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.as<AxisAttrs>().axis}); };
+  row.stacks = true;
   row.sample = [](Sampler& sampler) {
     Shape shape = sampler.shape(1, 4);
     const int axis =

@@ -23,6 +23,8 @@ OpInfo row_of(std::string name, std::string formula, int n_inputs) {
   row.formula = std::move(formula);
   row.n_inputs = n_inputs;
   row.dtypes = any_computed;
+  row.op_class = OpClass::control;
+  row.stacks = true;
   return row;
 }
 
@@ -37,12 +39,6 @@ void register_tuple(OpTable& table) {
   };
   row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) {
     return if_not_zero(get(cotangent, which, args.where));
-  };
-  row.batch = [](R args, const std::vector<bool>& batched) {
-    Tensors all;
-    for (std::size_t i = 0; i < batched.size(); ++i)
-      all.push_back(with_batch(args.in[i], batched[i], batch_size(args, batched)));
-    return tuple(all, args.where);
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 3);
@@ -81,7 +77,6 @@ void register_get(OpTable& table) {
     }
     return tuple(all, args.where);
   };
-  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
   row.sample = [](Sampler& sampler) {
     Sample sample{{sampler.tensor(sampler.shape(0, 3), -2, 2), sampler.tensor(sampler.shape(0, 2), -2, 2)},
                   make_attrs(ElementAttrs{sampler.integer(0, 1)})};

@@ -16,7 +16,7 @@ using R = const RuleArgs&;
 
 OpInfo of_equal_inputs(OpInfo row) {
   row.infer = infer_alike;
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   return row;
 }
 

@@ -256,7 +256,7 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
   return of_slot;
 }
 
-Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batched) const {
+Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batched, BatchRule rule) const {
   Tensors of_slot = inputs;
   std::vector<bool> has_batch = batched;
   const auto carries_batch = [&](Slot slot) {
@@ -268,12 +268,8 @@ Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batc
     std::vector<bool> carries;
     std::transform(slots.begin(), slots.end(), std::back_inserter(carries), carries_batch);
     const bool any = std::find(carries.begin(), carries.end(), true) != carries.end();
-    if (any && !step.op->batch)
-      throw core::InvalidArgument(step.op->name + "#no_batching_rule",
-                                  "has no batching rule, so that vmap cannot go through it {}",
-                                  at_line(step.where));
     const RuleArgs args{*step.op, in, step.out, step.attrs, step.where};
-    of_slot.push_back(any ? step.op->batch(args, carries) : args.again(in));
+    of_slot.push_back(any ? rule(args, carries) : args.again(in));
     has_batch.push_back(any);
   }
   Batched result{replaced(outputs_, output_slots_, of_slot), {}};

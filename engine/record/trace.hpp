@@ -56,8 +56,10 @@ class Trace {
     Tensors outputs;
     std::vector<bool> has_batch;  ///< false: the output does not depend on a batch and has no axis for it
   };
+  /// Records an op for inputs that have a batch as axis 0 where `batched`; see ops/batching.hpp.
+  using BatchRule = Tensor (*)(const RuleArgs& args, const std::vector<bool>& batched);
   /// Returns the outputs for inputs that have a batch as axis 0 where `batched`.
-  [[nodiscard]] Batched batch(const Tensors& inputs, const std::vector<bool>& batched) const;
+  [[nodiscard]] Batched batch(const Tensors& inputs, const std::vector<bool>& batched, BatchRule rule) const;
 
  private:
   /// The number of an input, 0 …, or of a step, behind the inputs; -1 for what does not depend on the inputs.

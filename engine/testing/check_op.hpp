@@ -26,7 +26,8 @@ struct OpCheckResult {
 /// are empty, of one element, of odd sizes, or have gaps.
 ///
 /// Every kernel is compared with the reference. Shape rule and counted bytes are compared with what each
-/// kernel reads and writes. The texts of errors are checked for inputs of other numbers, dtypes and shapes.
+/// kernel reads and writes. What the row says of its class and its axes is compared with what the op gives
+/// for parts of its inputs. The texts of errors are checked for inputs of other numbers, dtypes and shapes.
 /// Taylor's remainder checks jvp and dot products check vjp, to second order, in f64 and c128; a loop checks
 /// batching.
 [[nodiscard]] OpCheckResult check_op(std::string_view name, const OpCheckOptions& options = {});

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/testing/op_page.hpp"
 
+#include "engine/ops/batching.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/record/record.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <fmt/ranges.h>
 
@@ -52,6 +54,12 @@ std::string derivative_text(const Derivative& derivative) {
                      second.empty() ? "" : "; of first order only: " + second);
 }
 
+std::string_view batching_text(const OpInfo& row) {
+  return row.n_inputs == 0 ? "not batched: it has no inputs"
+         : can_batch(row)  ? "one call for the batch"
+                           : "not possible";
+}
+
 DType first_dtype(const OpInfo& row) {
   for (int i = 0; i < core::n_dtypes; ++i) {
     if (row.dtypes.contains(DType::f32)) return DType::f32;
@@ -60,7 +68,14 @@ DType first_dtype(const OpInfo& row) {
   return DType::f32;
 }
 
-/// Three samples with elements: inputs → output, attributes.
+/// "    axes 0, whole"; nothing where the row says nothing.
+std::string axes_text(const OpInfo& row, const Tensors& in, const Aval& out, const Attrs* attrs) {
+  if ((!row.axes && !row.is_axis_by_axis()) || in.empty()) return "";
+  const std::vector<Aval> avals = avals_of(in);
+  return "    axes " + row.axis_map({avals, out, attrs}).text();
+}
+
+/// Three samples with elements: inputs → output, attributes, axes.
 std::string examples(const OpInfo& row) {
   std::string lines;
   int n_shown = 0;
@@ -74,8 +89,9 @@ std::string examples(const OpInfo& row) {
     std::vector<std::string> inputs, outputs;
     for (const Tensor& input : in) inputs.push_back(input.aval().text());
     for (const Aval& each : out) outputs.push_back(each.text());
-    lines += fmt::format("    {} → {}{}{}\n", fmt::join(inputs, ", "), fmt::join(outputs, ", "),
-                         sample.attrs ? "    " : "", sample.attrs ? sample.attrs->text() : "");
+    lines += fmt::format("    {} → {}{}{}{}\n", fmt::join(inputs, ", "), fmt::join(outputs, ", "),
+                         sample.attrs ? "    " : "", sample.attrs ? sample.attrs->text() : "",
+                         axes_text(row, in, out[0], sample.attrs.get()));
     ++n_shown;
   }
   return lines;
@@ -86,11 +102,12 @@ std::string examples(const OpInfo& row) {
 std::string op_page(std::string_view name) {
   const OpInfo& row = op_named(name);
   std::string page = fmt::format("# {}\n\n`{}`\n\n| | |\n|---|---|\n", row.name, row.formula);
+  page += fmt::format("| class | {} |\n", name_of(row.op_class));
   page += fmt::format("| inputs | {} |\n", row.n_inputs < 0 ? "any number" : fmt::format("{}", row.n_inputs));
   page += fmt::format("| dtypes of {} | {} |\n", row.n_inputs == 0 ? "the output" : "the first",
                       row.dtypes.text());
   page += fmt::format("| derivative | {} |\n", derivative_text(row.derivative));
-  page += fmt::format("| under vmap | {} |\n", row.batch ? "one call for the batch" : "not possible");
+  page += fmt::format("| under vmap | {} |\n", batching_text(row));
   page += fmt::format("| kernels | {} |\n", kernels_text(row));
   return page + (row.sample ? "\nShapes, from its samples:\n\n" + examples(row) : "");
 }

@@ -2,6 +2,7 @@
 #include "engine/transform/call.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
@@ -56,6 +57,7 @@ void register_call(OpTable& table) {
   row.derivative.formula = "calls of the derivatives of f, which compute the inside again";
   row.derivative.jvp = call_jvp;
   row.derivative.pull_back = call_pull_back;
+  row.op_class = OpClass::control;
   row.batch = [](R args, const std::vector<bool>& batched) {
     const auto& attrs = args.as<CallAttrs>();
     const Subgraph body = engine::batched(attrs.body, batched, batch_size(args, batched), args.where);
@@ -80,12 +82,12 @@ void register_call(OpTable& table) {
 void register_name(OpTable& table) {
   OpInfo row;
   row.name = "checkpoint_name";
-  row.formula = "x";
+  row.formula = "x, unchanged";
   row.dtypes = any_computed;
   row.infer = [](const InferArgs& args) { return args.aval(0); };
   row.derivative = linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; });
   row.view = same_look;
-  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.op_class = OpClass::elementwise;
   row.sample = [](Sampler& sampler) {
     return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(NameAttrs{"sample"})};
   };

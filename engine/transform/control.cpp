@@ -2,6 +2,7 @@
 #include "engine/transform/control.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
@@ -142,6 +143,7 @@ void register_control(OpTable& table) {
   row.derivative.formula = "the derivative of f or of g";
   row.derivative.jvp = cond_jvp;
   row.derivative.pull_back = cond_pull_back;
+  row.op_class = OpClass::control;
   row.batch = cond_batch;
   row.sample = sample_cond;
   table.add(std::move(row));

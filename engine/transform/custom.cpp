@@ -2,6 +2,7 @@
 #include "engine/transform/custom.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
@@ -136,6 +137,7 @@ void register_custom(OpTable& table) {
   row.derivative.formula = "the rules that were given";
   row.derivative.jvp = custom_jvp;
   row.derivative.pull_back = custom_pull_back;
+  row.op_class = OpClass::control;
   row.batch = custom_batch;
   row.sample = sample_custom;
   table.add(std::move(row));

@@ -3,6 +3,7 @@
 #include "engine/transform/external.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/record/trace.hpp"
@@ -103,6 +104,7 @@ OpInfo row_of(std::string name, std::string formula, int n_inputs) {
   row.formula = std::move(formula);
   row.n_inputs = n_inputs;
   row.dtypes = {DType::f64};
+  row.op_class = OpClass::external;
   row.runs_when_recorded = [](const Attrs*) { return true; };
   row.derivative.why_no_second = "maps have first derivatives only";
   return row;
@@ -119,7 +121,8 @@ void register_values(OpTable& table) {
   call.derivative.vjp = [](R a, const Tensor& w, std::size_t) {
     return external_vjp(external_linearize(a.in[0], a.attrs, a.where), w, a.attrs, a.where);
   };
-  call.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  call.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.out.shape.rank() - 1}); };
+  call.stacks = true;
   call.sample = sample_external_call;
   table.add(std::move(call));
 
@@ -130,7 +133,7 @@ void register_values(OpTable& table) {
   linearize.derivative.formula = "dx";
   linearize.derivative.jvp = [](R, std::span<const Tensor> tangents) { return tangents[0]; };
   linearize.derivative.vjp = [](R, const Tensor& cotangent, std::size_t) { return cotangent; };
-  linearize.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  linearize.stacks = true;
   linearize.sample = sample_external_linearize;
   table.add(std::move(linearize));
 
@@ -144,18 +147,15 @@ void register_values(OpTable& table) {
   value.derivative.vjp = [](R a, const Tensor& w, std::size_t) {
     return external_vjp(a.in[0], w, a.attrs, a.where);
   };
-  value.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  value.stacks = true;
   value.sample = sample_external_value;
   table.add(std::move(value));
 }
 
 /// A batch of directions at one point becomes more right-hand sides; a batch of points goes item by item.
 Tensor batch_product(R args, const std::vector<bool>& batched) {
+  if (batched[0]) return batch_in_front(args, batched);
   const Tensor &h = args.in[0], &v = args.in[1];
-  if (batched[0]) {
-    const Tensor inputs[] = {h, with_batch(v, batched[1], h.shape()[0])};
-    return args.again(inputs);
-  }
   const int n_items = h.rank() - 1;  // the new axis goes behind theirs
   const Tensor inputs[] = {h, move_axis(v, 0, n_items)};
   return move_axis(args.again(inputs), n_items, 0);

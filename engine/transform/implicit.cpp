@@ -3,6 +3,7 @@
 #include "engine/transform/implicit.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/record/record.hpp"
 #include "engine/transform/implicit_ops.hpp"
@@ -15,26 +16,10 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// Records the op for one more axis of items, which every input carries.
-Tensor batch_items(R args, const std::vector<bool>& batched) {
-  const Dim size = batch_size(args, batched);
-  Tensors inputs;
-  for (std::size_t i = 0; i < batched.size(); ++i) {
-    if (args.in[i].aval().kind != Kind::array && !batched[i])
-      throw core::InvalidArgument(args.op.name + "#no_factorization",
-                                  "expected a factorization for every item of {} {}",
-                                  args.as<ImplicitAttrs>().problem->name, at_line(args.where));
-    inputs.push_back(with_batch(args.in[i], batched[i], size));
-  }
-  ImplicitAttrs attrs = args.as<ImplicitAttrs>();
-  ++attrs.n_item_axes;
-  return record(args.op, inputs, make_attrs(attrs), args.where);
-}
-
 /// More right-hand sides for the same items are one solve.
 Tensor batch_apply(R args, const std::vector<bool>& batched) {
   if (std::find(batched.begin(), batched.end() - 1, true) != batched.end() - 1)
-    return batch_items(args, batched);
+    return batch_in_front(args, batched);
   const int items = args.as<ImplicitAttrs>().n_item_axes;
   Tensors inputs(args.in.begin(), args.in.end());
   inputs.back() = move_axis(inputs.back(), 0, items);
@@ -47,6 +32,8 @@ OpInfo row_of(std::string name, std::string formula) {
   row.formula = std::move(formula);
   row.n_inputs = -1;
   row.dtypes = floats;
+  row.op_class = OpClass::external;
+  row.stacks = true;
   row.runs_when_recorded = [](const Attrs*) { return true; };
   return row;
 }
@@ -85,7 +72,6 @@ void register_implicit(OpTable& table) {
   solve.infer = infer_solve;
   solve.run = run_implicit_solve;
   solve.derivative = no_derivative("it keeps what the derivatives of implicit_value are solved with");
-  solve.batch = batch_items;
   solve.sample = sample_implicit_solve;
   table.add(std::move(solve));
 
@@ -95,7 +81,6 @@ void register_implicit(OpTable& table) {
   value.derivative.formula = "-F_u⁻¹ F_m dm; adjoint: -F_mᴴ F_u⁻ᴴ ū";
   value.derivative.jvp = implicit_value_jvp;
   value.derivative.pull_back = implicit_value_pull_back;
-  value.batch = batch_items;
   value.sample = sample_implicit_value;
   table.add(std::move(value));
 

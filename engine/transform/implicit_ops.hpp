@@ -22,7 +22,8 @@ struct ImplicitAttrs {
   Side side = Side::itself;
   static auto fields() {
     return std::tuple{Field{"problem", &ImplicitAttrs::problem},
-                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes}, Field{"side", &ImplicitAttrs::side}};
+                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes, AxisRole::index},
+                      Field{"side", &ImplicitAttrs::side}};
   }
 };
 

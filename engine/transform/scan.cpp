@@ -2,6 +2,7 @@
 // Symbols: inputs of the node c (carry), x [T, …], k (captured, the same at every step); c', y = f(c, x_t,
 // k).
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
@@ -280,6 +281,7 @@ void register_scan(OpTable& table) {
       "scans: of the tangents beside the carry; of the cotangents, from the last step to the first";
   row.derivative.jvp = scan_jvp;
   row.derivative.pull_back = scan_pull_back;
+  row.op_class = OpClass::control;
   row.batch = scan_batch;
   row.sample = sample_scan;
   table.add(std::move(row));

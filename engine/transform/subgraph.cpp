@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transform/subgraph.hpp"
 
+#include "engine/ops/batching.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/record/tuple.hpp"
 

@@ -2,6 +2,7 @@
 #include "engine/transform/transforms.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 

@@ -37,7 +37,7 @@ OpInfo smooth_abs_row() {
   row.dtypes = real_floats;
   row.infer = infer_alike;
   row.derivative = by_partials("x / y dx", {[](const RuleArgs& args) { return args.in[0] / args.out; }});
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   row.sample = [](Sampler& sampler) {
     return Sample{{sampler.tensor(sampler.shape(0, 3), -2, 2)}, make_attrs(SmoothAbsAttrs{0.5})};
   };

@@ -71,7 +71,7 @@ TEST_CASE("attributes: a rule and a kernel refuse those of another op", "[engine
   const AttrsPtr attrs = make_attrs(CastAttrs{DType::f64});
   const OpInfo& row = op_named("sum");
   CHECK_THAT(error_of<core::InvalidArgument>([&] {
-               static_cast<void>(row.batch({row, std::span(&x, 1), x, attrs, {}}, {true}));
+               static_cast<void>(row.derivative.vjp({row, std::span(&x, 1), x, attrs, {}}, x, 0));
              }),
              HasId("wrong_attributes", {"ReduceAttrs", "CastAttrs"}));
   const KernelCall call{row, attrs.get(), {}, {}};

@@ -150,7 +150,7 @@ TEST_CASE("tensor: what a kernel's library refuses is told with the op, its resu
   row.dtypes = real_floats;
   row.infer = infer_alike;
   row.derivative.why_none = "it gives nothing";
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   row.with_kernel(Backend::reference, DType::f64,
                   {"reference.loop", [](const KernelCall& call) {
                      if (call.out[0].count() == 2)
@@ -229,7 +229,7 @@ OpInfo row_with_three_kernels() {
   row.dtypes = floats;
   row.infer = infer_alike;
   row.derivative.why_none = "it gives a number";
-  row.batch = batch_elementwise;
+  row.op_class = OpClass::elementwise;
   row.with_kernel(Backend::reference, DType::f64, {"reference.one", fill<1>});
   row.with_kernel(Backend::processor, DType::f64, {"processor.two", fill<2>});
   row.with_kernel(Backend::cuda, DType::f64, {"cuda.three", fill<3>});
