@@ -54,6 +54,7 @@ TEST_CASE("axis map: channels of a convolution are alike where they are one grou
 TEST_CASE("axis map: a reshape keeps the axes with as many steps in front of them", "[engine]") {
   CHECK(axes_of_reshape({2, 3, 4}, {2, 12}) == "0, whole");
   CHECK(axes_of_reshape({2, 3, 4}, {6, 4}) == "whole, 2");
+  CHECK(axes_of_reshape({6, 2}, {3, 2, 2}) == "whole, whole, 1");
   CHECK(axes_of_reshape({2, 3, 4}, {2, 1, 3, 4}) == "0, new, 1, 2");
   CHECK(axes_of_reshape({2, 1, 3, 1}, {2, 3}) == "0, 2");
   CHECK(axes_of_reshape({2, 1, 1, 3}, {2, 1, 1, 3}) == "0, 1, 2, 3");
