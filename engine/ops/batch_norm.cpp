@@ -154,6 +154,7 @@ void register_batch_norm(OpTable& table) {
                 "over all axes but the last",
                 3, real_floats, decompose_batch_norm);
   row.op_class = OpClass::reduction;
+  row.axes = all_whole;  // a map speaks of one result
   row.infer = infer_batch_norm;
   row.results = results_per_channel;
   row.derivative.formula = "batch_norm_slopes along dx, + y0 dscale + dshift";
@@ -169,6 +170,7 @@ void register_batch_norm(OpTable& table) {
                             "r = (variance + epsilon)^(-1/2)",
                             5, real_floats, decompose_slopes);
   slopes.op_class = OpClass::reduction;
+  slopes.axes = all_whole;
   slopes.infer = infer_batch_norm;
   slopes.results = results_per_channel;
   slopes.flops = flops_of(11.0);

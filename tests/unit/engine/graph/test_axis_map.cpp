@@ -72,7 +72,7 @@ TEST_CASE("axis map: attributes of an op change with one more axis in front as t
   CHECK(after(make_attrs(IndexAttrs{1, 2, 6})) == "batch=2, axis=3, extent=6");
   CHECK(after(make_attrs(DotAttrs{{1}, {0}, {0}, {2}})) ==
         "contract_a=[2], contract_b=[1], batch_a=[0, 1], batch_b=[0, 3]");
-  const AttrsPtr blend = make_attrs(BlendAttrs{0.5});
+  const AttrsPtr blend = make_attrs(BlendAttrs{0.5, 0.5});
   CHECK(blend->with_axis_in_front(9).get() == blend.get());
 }
 
