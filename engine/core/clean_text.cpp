@@ -77,4 +77,23 @@ std::string clean_text(std::string_view bytes) { return cleaned(bytes, "\n\r\t")
 
 std::string clean_line(std::string_view bytes) { return cleaned(bytes, {}); }
 
+std::string windows_1252_of(std::string_view text) {
+  std::string bytes;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 1) {
+      bytes += text.front();
+    } else {
+      unsigned byte = 0x80;
+      while (byte <= 0xFF &&
+             utf8_of(windows_1252(static_cast<unsigned char>(byte))) != text.substr(0, length))
+        ++byte;
+      if (length == 0 || byte > 0xFF) return {};
+      bytes += static_cast<char>(byte);
+    }
+    text.remove_prefix(length);
+  }
+  return bytes;
+}
+
 }  // namespace lodestone::core

@@ -21,5 +21,8 @@ namespace lodestone::core {
 [[nodiscard]] std::string clean_text(std::string_view bytes);
 /// Returns the same without ends of lines and tabs: they become spaces too.
 [[nodiscard]] std::string clean_line(std::string_view bytes);
+/// Returns the bytes of Windows-1252 that are read as this text; empty where it has no such bytes, or is no
+/// UTF-8.
+[[nodiscard]] std::string windows_1252_of(std::string_view text);
 
 }  // namespace lodestone::core

@@ -14,6 +14,9 @@
 namespace lodestone::core {
 namespace {
 
+/// The place of a key that stands in no file. What its table lacks is looked for in the file all the same.
+constexpr std::string_view command_line = "--set";
+
 std::string place(const std::string& where) { return where.empty() ? std::string() : where + ": "; }
 
 std::string quoted_list(const std::vector<std::string>& words) {
@@ -193,7 +196,8 @@ struct Options::Node {
     const auto [head, rest] = split_first(dotted_key);
     Entry* entry = node->find(head);
     if (entry == nullptr) {
-      node->entries.push_back({std::string(head), make(node->path_of(head), where), where});
+      const std::string& begin = node->where.empty() ? where : node->where;
+      node->entries.push_back({std::string(head), make(node->path_of(head), begin), where});
       entry = &node->entries.back();
     }
     const auto* below = std::get_if<NodePtr>(&entry->content);
@@ -272,7 +276,7 @@ void Options::set(std::string_view dotted_key, Value value, std::string where) {
 
 Options Options::table(std::string_view dotted_key, std::string where) {
   auto node = Node::table_at(node_, dotted_key, where);
-  if (!where.empty()) node->where = std::move(where);
+  if (!where.empty() && where != command_line) node->where = std::move(where);
   return Options(std::move(node));
 }
 

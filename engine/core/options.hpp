@@ -34,7 +34,8 @@ class Options {
   /// replaces an array of tables.
   void set(std::string_view dotted_key, Value value, std::string where = {});
   /// Creates (if needed) and returns the table at a dotted key; "" is this table itself (give its `where`:
-  /// the file's name).
+  /// the file's name). A table that `--set` makes is where the table around it is, as its other keys would
+  /// be.
   Options table(std::string_view dotted_key, std::string where = {});
   /// Appends a table to the array of tables at a dotted key and returns it.
   Options append_table(std::string_view dotted_key, std::string where = {});

@@ -4,10 +4,14 @@
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace lodestone::io::edi {
 namespace {
@@ -63,39 +67,44 @@ std::optional<Angle> angle_of(std::string_view text) {
 
 using Entries = std::map<std::string, std::string>;
 
-std::string entry(const Entries& entries, const std::vector<std::string>& keys) {
-  for (const auto& key : keys) {
-    const auto found = entries.find(key);
-    if (found != entries.end() && !found->second.empty()) return found->second;
-  }
-  return {};
-}
+/// A value as a block states it, and the number of that line.
+struct Stated {
+  std::string text{};  ///< empty: there is none
+  int line = 1;
+};
 
-/// Returns the number of the line of a block that states this value; that of the block when it is none.
-int line_of(const EdiBlock& block, const std::string& value) {
+/// Returns the number of the line of a block that states a key; that of the block for its first line.
+int line_of(const EdiBlock& block, const std::string& key) {
   for (const auto& [line, text] : block.lines) {
     const auto equals = text.find('=');
-    if (equals != std::string_view::npos && text.find(value, equals) != std::string_view::npos) return line;
+    const bool is_there = !block.options.contains(key) && equals != std::string_view::npos;
+    if (is_there && text::equals_ignoring_case(text::trimmed(text.substr(0, equals)), key)) return line;
   }
   return block.line;
 }
 
-/// Returns the number of the first line that states a value of the head or of the measurements.
-int line_of(const EdiFile& file, const std::string& value) {
-  for (const char* name : {"HEAD", "DEFINEMEAS"}) {
-    const EdiBlock* block = file.find(name);
-    if (block != nullptr && line_of(*block, value) != block->line) return line_of(*block, value);
+/// Returns the value of the first of the keys that has one.
+Stated stated(const EdiBlock* block, const std::vector<std::string>& keys) {
+  if (block == nullptr) return {};
+  const Entries entries = block->entries();
+  for (const std::string& key : keys) {
+    const auto found = entries.find(key);
+    if (found != entries.end() && !found->second.empty()) return {found->second, line_of(*block, key)};
   }
-  return 1;
+  return {{}, block->line};
 }
 
-double coordinate(EdiFile& file, int line, const std::string& text, const char* what, double largest) {
+/// Returns the first of two values that is there.
+Stated either(Stated first, Stated second) { return first.text.empty() ? std::move(second) : first; }
+
+double coordinate(EdiFile& file, const Stated& stated, const char* what, double largest) {
+  const auto& [text, line] = stated;
   if (text.empty()) return not_given;
   const auto angle = angle_of(text);
   if (angle && !angle->is_proper)
     throw core::FormatError("io::edi::read#wrong_angle",
                             "{}:{}: expected a {} with minutes and seconds below 60, got \"{}\"; correct it",
-                            file.path, line_of(file, text), what, text::printable(text));
+                            file.path, line, what, text::printable(text));
   if (!angle || std::abs(angle->deg) > largest) {
     file.warn(line,
               std::string(what) + " \"" + text::printable(text) + "\" is not an angle; taken as unknown");
@@ -104,28 +113,40 @@ double coordinate(EdiFile& file, int line, const std::string& text, const char* 
   return angle->deg > 180.0 ? angle->deg - 360.0 : angle->deg;
 }
 
-std::string name_of(const EdiFile& file, const Entries& head) {
-  std::string name = entry(head, {"DATAID"});
+std::string name_of(const EdiFile& file) {
+  Stated name = stated(file.find("HEAD"), {"DATAID"});
   for (const auto& block : file.blocks) {
-    if (name.empty() && block.is_section && block.name != "DEFINEMEAS")
-      name = entry(block.entries(), {"SECTID"});
+    if (name.text.empty() && block.is_section && block.name != "DEFINEMEAS")
+      name = stated(&block, {"SECTID"});
   }
-  const std::string where = file.path + ":" + std::to_string(name.empty() ? 1 : line_of(file, name));
-  if (name.empty()) name = std::filesystem::path(file.path).stem().string();
-  return text::checked_name(name, "io::edi::read", where);
+  if (name.text.empty()) name = {std::filesystem::path(file.path).stem().string(), 1};
+  return text::checked_name(name.text, "io::edi::read", fmt::format("{}:{}", file.path, name.line));
 }
 
-double elevation_m(EdiFile& file, int line, const Entries& head, const Entries& measurements) {
+/// Returns the metres in the unit of lengths that a head states; a warning where it is not known.
+double metres_per_unit(EdiFile& file, const Stated& units) {
   constexpr double metres_per_foot = 0.3048;
-  const std::string text =
-      entry(head, {"ELEV"}).empty() ? entry(measurements, {"REFELEV"}) : entry(head, {"ELEV"});
+  const std::string word = text::upper(units.text);
+  for (const char* feet : {"FT", "FEET", "FOOT"}) {
+    if (word == feet) return metres_per_foot;
+  }
+  const auto metres = {"", "M", "METER", "METERS", "METRE", "METRES"};
+  if (std::ranges::find(metres, word) == metres.end())
+    file.warn(units.line,
+              fmt::format("expected UNITS of M or FT, got \"{}\"; the elevation is taken as metres",
+                          text::printable(units.text)));
+  return 1.0;
+}
+
+double elevation_m(EdiFile& file, const EdiBlock* head, const EdiBlock* measurements) {
+  const auto [text, line] = either(stated(head, {"ELEV"}), stated(measurements, {"REFELEV"}));
   if (text.empty()) return not_given;
   const auto value = text::number(text);
   if (!value || !std::isfinite(*value) || std::abs(*value) > 1e5) {
     file.warn(line, "elevation \"" + text::printable(text) + "\" is not a length; taken as unknown");
     return not_given;
   }
-  return text::equals_ignoring_case(entry(head, {"UNITS"}), "FT") ? *value * metres_per_foot : *value;
+  return *value * metres_per_unit(file, stated(head, {"UNITS"}));
 }
 
 }  // namespace
@@ -139,25 +160,21 @@ double EdiEmpty::operator()(double value) const {
 }
 
 EdiHead read_edi_head(EdiFile& file) {
-  const EdiBlock* head_block = file.find("HEAD");
-  const EdiBlock* measurements_block = file.find("DEFINEMEAS");
-  const Entries head = head_block ? head_block->entries() : Entries{};
-  const Entries measurements = measurements_block ? measurements_block->entries() : Entries{};
-  const int line = head_block ? head_block->line : 1;
-  if (!head_block) file.warn(1, "no >HEAD block");
+  // Blocks as they were found; warnings do not move them.
+  const EdiBlock* head = file.find("HEAD");
+  const EdiBlock* measurements = file.find("DEFINEMEAS");
+  if (!head) file.warn(1, "no >HEAD block");
   EdiHead out;
-  out.name = name_of(file, head);
-  const std::string latitude = entry(head, {"LAT", "LATITUDE"}),
-                    longitude = entry(head, {"LONG", "LON", "LONGITUDE"});
-  out.latitude_deg =
-      coordinate(file, line, latitude.empty() ? entry(measurements, {"REFLAT"}) : latitude, "latitude", 90.0);
-  out.longitude_deg =
-      coordinate(file, line, longitude.empty() ? entry(measurements, {"REFLONG", "REFLON"}) : longitude,
-                 "longitude", 360.0);
-  out.elevation_m = elevation_m(file, line, head, measurements);
+  out.name = name_of(file);
+  const Stated latitude = either(stated(head, {"LAT", "LATITUDE"}), stated(measurements, {"REFLAT"}));
+  const Stated longitude =
+      either(stated(head, {"LONG", "LON", "LONGITUDE"}), stated(measurements, {"REFLONG", "REFLON"}));
+  out.latitude_deg = coordinate(file, latitude, "latitude", 90.0);
+  out.longitude_deg = coordinate(file, longitude, "longitude", 360.0);
+  out.elevation_m = elevation_m(file, head, measurements);
   if (out.latitude_deg == 0.0 && out.longitude_deg == 0.0)
-    file.warn(line, "latitude and longitude are both 0; the place is probably unknown");
-  const std::string empty = entry(head, {"EMPTY"});
+    file.warn(latitude.line, "latitude and longitude are both 0; the place is probably unknown");
+  const std::string empty = stated(head, {"EMPTY"}).text;
   if (const auto value = text::number(empty); value && std::isfinite(*value)) out.empty = EdiEmpty(*value);
   return out;
 }

@@ -124,8 +124,9 @@ std::vector<Estimate> complex_column(Columns& columns, const std::string& elemen
   const auto re = columns.values(names.real), im = columns.values(names.imaginary);
   const ErrorColumn errors = errors_of(columns, names.variance, names.error);
   if (re.empty() != im.empty())
-    columns.file().warn(1, fmt::format("only one of the blocks >{} and >{} is there; neither is used",
-                                       names.real[0], names.imaginary[0]));
+    columns.file().warn(columns.file().find_any(re.empty() ? names.imaginary : names.real)->line,
+                        fmt::format("only one of the blocks >{} and >{} is there; neither is used",
+                                    names.real[0], names.imaginary[0]));
   std::vector<Estimate> out(columns.size());
   if (re.empty() || im.empty()) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <optional>
 
@@ -72,6 +73,27 @@ bool is_filler(const StationRow& row, std::ptrdiff_t count) {
   return row.frequency_hz == filler_hz && (count > 1 || !has_impedance(row));
 }
 
+/// Returns the number of the first line that states a frequency of this kind: in >FREQ, or that of a
+/// spectrum.
+int line_of_frequency(const EdiFile& file, const std::function<bool(double)>& is_meant) {
+  const auto states_one = [&](std::string_view text) {
+    return std::ranges::any_of(text::words(text), [&](std::string_view word) {
+      const auto value = text::number(word);
+      return value && is_meant(*value);
+    });
+  };
+  for (const EdiBlock& block : file.blocks) {
+    const auto option = block.options.find("FREQ");
+    if (block.name == "SPECTRA" && option != block.options.end() && states_one(option->second))
+      return block.line;
+    if (block.name != "FREQ") continue;
+    for (const auto& [line, text] : block.lines) {
+      if (states_one(text)) return line;
+    }
+  }
+  return 1;
+}
+
 /// Keeps of rows with one frequency the first that has a value, and removes fillers.
 void remove_repeated_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
   std::vector<StationRow> kept;
@@ -80,28 +102,31 @@ void remove_repeated_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
         std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
     const bool filler = is_filler(*begin, end - begin);
     const auto first = std::find_if(begin, end, has_value);
+    const auto line = [&, hz = begin->frequency_hz] {
+      return line_of_frequency(file, [hz](double each) { return each == hz; });
+    };
     if (!filler) kept.push_back(first == end ? *begin : *first);
     if (filler)
-      file.warn(1, fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz,
-                               end - begin));
+      file.warn(line(), fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz,
+                                    end - begin));
     if (!filler && end - begin > 1)
-      file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz,
-                               end - begin));
+      file.warn(line(), fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz,
+                                    end - begin));
     begin = end;
   }
   rows = std::move(kept);
 }
 
 void sort_and_check_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
-  const auto unusable = [](const StationRow& r) {
-    return !physics::mt::is_in_frequency_range(r.frequency_hz);
-  };
+  const auto is_outside = [](double hz) { return !physics::mt::is_in_frequency_range(hz); };
+  const auto unusable = [&](const StationRow& r) { return is_outside(r.frequency_hz); };
   const auto n_before = rows.size();
   rows.erase(std::remove_if(rows.begin(), rows.end(), unusable), rows.end());
   if (rows.size() < n_before)
     file.warn(
-        1, fmt::format("{} frequencies do not lie between {:g} and {:g} Hz; left out", n_before - rows.size(),
-                       physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz));
+        line_of_frequency(file, is_outside),
+        fmt::format("{} frequencies do not lie between {:g} and {:g} Hz; left out", n_before - rows.size(),
+                    physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
   remove_repeated_frequencies(file, rows);

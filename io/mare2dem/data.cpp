@@ -127,12 +127,14 @@ class EmDataReader {
       const auto named = static_cast<std::size_t>(n_receiver_numbers_);
       StationData& station = stations().emplace_back();
       station.site.name = row.size() > named ? lines_.name(row[named]) : fmt::format("{}", stations().size());
-      station.site.y_m = lines_.finite(row[1], "Y in m");
-      station.site.z_m = lines_.finite(row[2], "Z in m");
-      station.site.tilt_deg = lines_.finite(row[5], "Beta in degrees");
+      static_cast<void>(lines_.within(row[0], "X in m", physics::mt::largest_coordinate_m));
+      station.site.y_m = lines_.within(row[1], "Y in m", physics::mt::largest_coordinate_m);
+      station.site.z_m = lines_.within(row[2], "Z in m", physics::mt::largest_coordinate_m);
+      static_cast<void>(lines_.within(row[4], "Alpha in degrees", physics::mt::largest_angle_deg));
+      station.site.tilt_deg = lines_.within(row[5], "Beta in degrees", physics::mt::largest_angle_deg);
       station.site.latitude_deg = station.site.longitude_deg = station.site.elevation_m = not_given;
       if (station.site.tilt_deg != 0.0) station.site.definition = physics::mt::Definition::slope_parallel;
-      if (std::abs(lines_.finite(row[3], "Theta in degrees")) > 0.0)
+      if (lines_.within(row[3], "Theta in degrees", physics::mt::largest_angle_deg) != 0.0)
         turned_ += turned_.empty() ? station.site.name : ", " + station.site.name;
       station.path = path_;
       station.format = "MARE2DEM data";

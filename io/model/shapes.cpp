@@ -51,6 +51,22 @@ void require_places(std::initializer_list<double> values, const core::Options& t
   }
 }
 
+/// Refuses a body that the grid could not hold.
+void require_extent(double extent_m, const core::Options& table, const char* key, const char* what) {
+  if (extent_m >= mt::least_distance_m) return;
+  throw core::ConfigError("io::model::read_model_toml#too_thin",
+                          "{}: expected {} of {:g} m or more in \"{}\", got {:g}", table.where(key), what,
+                          mt::least_distance_m, key, extent_m);
+}
+
+/// Refuses a polygon that is too thin somewhere along either axis.
+void require_extents(const std::vector<Point>& corners, const core::Options& table) {
+  for (const auto coordinate : {&Point::y_m, &Point::z_m}) {
+    const auto [least, most] = std::ranges::minmax(corners, {}, coordinate);
+    require_extent(most.*coordinate - least.*coordinate, table, "points", "an extent");
+  }
+}
+
 Layers read_layers(const core::Options& background) {
   Layers layers;
   layers.resistivity_ohm_m = background.reals("resistivity_ohm_m");
@@ -63,6 +79,7 @@ Layers read_layers(const core::Options& background) {
   require_resistivities(layers.resistivity_ohm_m, background);
   require_positive(thickness, background, "thickness_m");
   require_places({std::reduce(thickness.begin(), thickness.end())}, background, "thickness_m");
+  for (const double each : thickness) require_extent(each, background, "thickness_m", "layers");
   if (layers.resistivity_ohm_m.size() != thickness.size() + 1) {
     throw core::ConfigError(
         "io::model::read_model_toml#wrong_thicknesses",
@@ -98,6 +115,8 @@ Block read_block(const core::Options& table, DepthReference reference) {
         "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
         table.where(""), y_m.from, y_m.to, z_m.from, z_m.to);
   }
+  require_extent(y_m.to - y_m.from, table, table.has("y_max_m") ? "y_max_m" : "y_min_m", "a width");
+  require_extent(z_m.to - z_m.from, table, table.has("z_max_m") ? "z_max_m" : "z_min_m", "a height");
   if (reference == DepthReference::surface && z_m.to <= 0.0) {
     throw core::ConfigError(
         "io::model::read_model_toml#box_above_surface",
@@ -138,8 +157,10 @@ std::vector<Point> read_points(const core::Options& table) {
 Region read_region(const core::Options& table) {
   const double resistivity = table.real("resistivity_ohm_m");
   require_resistivities({resistivity}, table);
+  const std::vector<Point> corners = read_points(table);
+  require_extents(corners, table);
   try {
-    return {physics::mesh::Polygon(read_points(table)), resistivity};
+    return {physics::mesh::Polygon(corners), resistivity};
   } catch (const core::InvalidArgument& error) {
     throw core::ConfigError("io::model::read_model_toml#wrong_polygon", "{}: {}", table.where("points"),
                             error.what());
@@ -236,6 +257,7 @@ SectionShapes read_section_shapes(const core::Options& root, DepthReference refe
   if (root.has("resolution_m")) {
     shapes.resolution_m = root.real("resolution_m");
     require_positive({shapes.resolution_m}, root, "resolution_m");
+    require_extent(shapes.resolution_m, root, "resolution_m", "a length");
     require_places({shapes.resolution_m}, root, "resolution_m");
   }
   return shapes;

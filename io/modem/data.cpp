@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace lodestone::io::modem {
@@ -19,6 +20,8 @@ namespace {
 using physics::mt::Complex;
 using physics::mt::Datum;
 using physics::mt::Element;
+using physics::mt::largest_angle_deg;
+using physics::mt::largest_coordinate_m;
 using physics::mt::not_given;
 using physics::mt::Station;
 using physics::mt::StationData;
@@ -142,11 +145,33 @@ class DataReader {
         text::printable(name));
   }
 
+  ModemSign read_sign() {
+    const auto text = header_entry("exp(+i\\omega t)");
+    if (const auto sign = modem_sign(text)) return *sign;
+    throw core::FormatError("io::modem::read_data#no_sign",
+                            "{}:{}: expected a time factor exp(+i\\omega t) or exp(-i\\omega t), got \"{}\"",
+                            path_, next_, text::printable(text));
+  }
+
+  /// Checks an entry of the header that is not used, of `n` angles.
+  void check_angles(const char* entry, std::size_t n) {
+    const auto text = header_entry(entry);
+    const auto row = text::words(text);
+    const auto is_angle = [](std::string_view word) {
+      const auto value = text::number(word);
+      return value && std::abs(*value) <= largest_angle_deg;
+    };
+    if (row.size() != n || !std::ranges::all_of(row, is_angle))
+      throw core::FormatError("io::modem::read_data#not_an_angle",
+                              "{}:{}: expected {} ({} from {:g} to {:g} degrees), got \"{}\"", path_, next_,
+                              entry, n, -largest_angle_deg, largest_angle_deg, text::printable(text));
+  }
+
   Header read_header() {
     Header header;
     header.kind = read_kind();
     header.line = static_cast<int>(next_);
-    header.conjugate = header_entry("exp(+i\\omega t)").find('-') != std::string_view::npos;
+    header.conjugate = read_sign() == ModemSign::minus;
     const auto units_text = header_entry("units");
     if (header.kind == ModemBlockKind::te || header.kind == ModemBlockKind::tm) {
       const auto units = modem_units(units_text);
@@ -157,8 +182,8 @@ class DataReader {
       header.factor = ohm_per(*units);
       header.units = short_name_of(*units);
     }
-    (void)header_entry("orientation");
-    (void)header_entry("latitude longitude");
+    check_angles("orientation", 1);
+    check_angles("latitude longitude", 2);
     const auto counts = text::words(header_entry("nPeriods nSites"));
     const auto n_periods = counts.size() == 2 ? text::integer(counts[0]) : std::nullopt,
                n_sites = counts.size() == 2 ? text::integer(counts[1]) : std::nullopt;
@@ -170,12 +195,24 @@ class DataReader {
     return header;
   }
 
-  double number_at(const std::vector<std::string_view>& row, std::size_t i, const char* what) const {
+  double number_at(const std::vector<std::string_view>& row, std::size_t i, const char* what,
+                   double most = std::numeric_limits<double>::infinity()) const {
     const auto value = text::number(row[i]);
     if (!value || !std::isfinite(*value))
       throw core::FormatError("io::modem::read_data#not_a_number", "{}: expected {} in column {}, got \"{}\"",
                               here(), what, i + 1, text::printable(row[i]));
+    if (!(std::abs(*value) <= most))
+      throw core::FormatError("io::modem::read_data#out_of_range",
+                              "{}: expected {} from {:g} to {:g} in column {}, got {:g}", here(), what, -most,
+                              most, i + 1, *value);
     return *value;
+  }
+
+  void check_component(const Header& header, std::string_view component) const {
+    if (is_component(header.kind, component)) return;
+    throw core::FormatError("io::modem::read_data#unknown_component",
+                            "{}: expected a component of {}, got \"{}\"", here(), name_of(header.kind),
+                            text::printable(component));
   }
 
   void read_row(const Header& header) {
@@ -193,8 +230,12 @@ class DataReader {
       throw core::FormatError("io::modem::read_data#period_not_positive",
                               "{}: expected a period from {:g} to {:g} s, got {:g}", here(),
                               physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz, period);
-    Station site{text::checked_name(row[1], "io::modem::read_data", here()), number_at(row, 5, "y in m"),
-                 number_at(row, 2, "a latitude"), number_at(row, 3, "a longitude"), not_given};
+    Station site{text::checked_name(row[1], "io::modem::read_data", here()),
+                 number_at(row, 5, "y in m", largest_coordinate_m), number_at(row, 2, "a latitude", 90.0),
+                 number_at(row, 3, "a longitude", largest_angle_deg), not_given};
+    (void)number_at(row, 4, "x in m", largest_coordinate_m);
+    (void)number_at(row, 6, "z in m", largest_coordinate_m);
+    check_component(header, row[7]);
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
       site.latitude_deg = site.longitude_deg = not_given;
     StationData& station = collector_.station(site, here());
@@ -248,14 +289,10 @@ class DataReader {
                                 "{}: expected an apparent resistivity above 0, got {}", here(), value);
       add(Datum::log10_rho_yx, frequency_hz,
           {std::log10(value), sigma_of(error, 1.0) / (value * physics::mt::ln10)}, station);
-    } else if (text::equals_ignoring_case(row[7], "Phs_TM")) {
+    } else {
       const double unfolded = std::remainder(value > -90.0 ? value - 180.0 : value, 360.0);
       add(Datum::phase_yx, frequency_hz,
           {unfolded / physics::mt::deg_per_rad, sigma_of(error, 1.0) / physics::mt::deg_per_rad}, station);
-    } else {
-      throw core::FormatError("io::modem::read_data#unknown_component",
-                              "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(),
-                              text::printable(row[7]));
     }
   }
 

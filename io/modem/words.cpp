@@ -37,6 +37,28 @@ std::optional<ModemBlockKind> modem_block_kind(std::string_view name) {
 
 std::string_view name_of(ModemBlockKind kind) { return block_names.at(static_cast<std::size_t>(kind)); }
 
+bool is_component(ModemBlockKind kind, std::string_view name) {
+  const auto is = [name](std::string_view component) { return text::equals_ignoring_case(name, component); };
+  switch (kind) {
+    case ModemBlockKind::te:
+      return is("TE");
+    case ModemBlockKind::tm:
+      return is("TM");
+    case ModemBlockKind::tzy:
+      return is("TY") || is("TZY");
+    case ModemBlockKind::rho_phase_tm:
+      return is("Rho_TM") || is("Phs_TM");
+  }
+  return false;
+}
+
+std::optional<ModemSign> modem_sign(std::string_view text) {
+  const bool plus = text.find('+') != std::string_view::npos,
+             minus = text.find('-') != std::string_view::npos;
+  if (plus == minus) return std::nullopt;
+  return minus ? ModemSign::minus : ModemSign::plus;
+}
+
 bool is_modem_3d_block(std::string_view name) {
   return std::any_of(names_3d.begin(), names_3d.end(),
                      [&](std::string_view n) { return text::equals_ignoring_case(name, n); });

@@ -15,6 +15,10 @@ enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
 /// Returns the 2-D block a "> …" line names; empty when it is none.
 [[nodiscard]] std::optional<ModemBlockKind> modem_block_kind(std::string_view name);
 [[nodiscard]] std::string_view name_of(ModemBlockKind kind);
+/// Tests whether rows of a block may have this component.
+[[nodiscard]] bool is_component(ModemBlockKind kind, std::string_view name);
+/// Returns the sign of "exp(+i\\omega t)" in whatever spelling; empty where the text has none, or both.
+[[nodiscard]] std::optional<ModemSign> modem_sign(std::string_view text);
 /// True for the block types of 3-D files.
 [[nodiscard]] bool is_modem_3d_block(std::string_view name);
 [[nodiscard]] std::optional<ModemUnits> modem_units(std::string_view text);

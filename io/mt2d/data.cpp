@@ -95,8 +95,8 @@ class Mt2dReader {
                       fmt::format("expected a receiver's Y and Z, got {} columns", row.size()));
       StationData& station = stations_.emplace_back();
       station.site.name = fmt::format("{}", stations_.size());
-      station.site.y_m = lines_.finite(row[0], "Y in m");
-      station.site.z_m = lines_.finite(row[1], "Z in m");
+      station.site.y_m = lines_.within(row[0], "Y in m", physics::mt::largest_coordinate_m);
+      station.site.z_m = lines_.within(row[1], "Z in m", physics::mt::largest_coordinate_m);
       station.site.latitude_deg = station.site.longitude_deg = station.site.elevation_m = not_given;
       station.path = path_;
       station.format = "MT2DData";

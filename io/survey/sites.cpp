@@ -10,6 +10,7 @@
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/responses.hpp"
 #include "physics/mt/selection.hpp"
 #include "physics/mt/sites.hpp"
@@ -17,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace lodestone::io::survey {
@@ -75,11 +77,31 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
   return result;
 }
 
+/// Adds the place of a site. errors: FormatError at `where` when an earlier one stands there.
+void check_place(const SiteRow& site, std::map<double, std::string>& places, const std::string& where) {
+  const auto near = places.lower_bound(site.y_m - mt::least_distance_m);
+  if (near != places.end() && std::abs(near->first - site.y_m) < mt::least_distance_m)
+    throw core::FormatError(
+        "io::read_sites_csv#same_place",
+        "{}: expected sites {:g} m apart or more, but {} stands at y = {} m and {} at y = "
+        "{} m; remove one",
+        where, mt::least_distance_m, near->second, near->first, site.name, site.y_m);
+  places.emplace(site.y_m, site.name);
+}
+
+/// Checks the survey of a file. errors: FormatError with the name of the file.
+void check_survey(const mt::Survey& survey, const std::string& path) {
+  try {
+    survey.validate();
+  } catch (const core::InvalidArgument& error) {
+    throw core::FormatError("io::survey::sites#wrong_sites", "{}: {}", path, error.what());
+  }
+}
+
 }  // namespace
 
 std::vector<SiteRow> read_sites_csv(const std::string& path) {
   constexpr const char* component = "io::read_sites_csv";
-  constexpr double farthest_m = 1e8;
   const csv::Rows table = csv::read_rows(path, component);
   const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
   if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
@@ -89,16 +111,17 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
   }
   std::vector<SiteRow> sites;
   std::set<std::string> names;
+  std::map<double, std::string> places;
   for (const auto& [line, fields] : table.rows) {
     const std::string place = fmt::format("{}:{}", path, line);
     SiteRow site{text::checked_name(fields[0], component, place),
                  csv::real_field(fields[1], path, line, component, "y_m"), std::nullopt};
     if (has_z && !fields[2].empty()) site.z_m = csv::real_field(fields[2], path, line, component, "z_m");
     for (const double metres : {site.y_m, site.z_m.value_or(0.0)}) {
-      if (std::abs(metres) > farthest_m)
+      if (!mt::is_in_coordinate_range(metres))
         throw core::FormatError("io::read_sites_csv#out_of_range",
                                 "{}: expected a site within {:g} m of the origin, got {:g} m", place,
-                                farthest_m, metres);
+                                mt::largest_coordinate_m, metres);
     }
     if (site.name.empty())
       throw core::FormatError("io::read_sites_csv#no_name",
@@ -106,6 +129,7 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
     if (!names.insert(site.name).second)
       throw core::FormatError("io::read_sites_csv#name_twice",
                               "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
+    check_place(site, places, place);
     sites.push_back(std::move(site));
   }
   if (sites.empty())
@@ -127,7 +151,7 @@ ForwardSites read_forward_sites(const std::string& path, const std::vector<doubl
       sites.stations, surface, "give the model's surface in shorter segments there, or move the sites");
   for (const auto& station : sites.stations) result.z_m.push_back(surface.z_at(station.y_m));
   result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
-  result.survey.validate();
+  check_survey(result.survey, path);
   return result;
 }
 

@@ -53,6 +53,13 @@ double LineReader::finite(std::string_view word, const std::string& what) const 
   return *value;
 }
 
+double LineReader::within(std::string_view word, const std::string& what, double most) const {
+  const double value = finite(word, what);
+  if (!(std::abs(value) <= most))
+    refuse("out_of_range", fmt::format("expected {} from {:g} to {:g}, got {:g}", what, -most, most, value));
+  return value;
+}
+
 int LineReader::whole(std::string_view word, const std::string& what, int least, int most) const {
   const auto value = integer(word);
   if (!value || *value < least || *value > most)

@@ -27,6 +27,8 @@ class LineReader {
   [[nodiscard]] std::string here() const;
   /// Returns a word of this line as a number. errors: FormatError at this line.
   [[nodiscard]] double finite(std::string_view word, const std::string& what) const;
+  /// Returns a word as a number from −`most` to `most`. errors: FormatError at this line.
+  [[nodiscard]] double within(std::string_view word, const std::string& what, double most) const;
   /// Returns a word as a whole number from `least` to `most`. errors: FormatError at this line.
   [[nodiscard]] int whole(std::string_view word, const std::string& what, int least, int most) const;
   /// Returns a name on this line. errors: FormatError at this line for one that is too long.

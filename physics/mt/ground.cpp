@@ -33,7 +33,7 @@ void place_by_elevation(const std::vector<StationData>& files, std::vector<Stati
       throw core::FormatError(
           "mt::ground_under#no_elevation",
           "{}: expected an elevation of station {} for profile.elevation = \"stations\", but "
-          "the file has none; give the ground by a file",
+          "the file states none that can be used; correct it, or give the ground by a file",
           files[i].path, stations[i].name);
     stations[i].z_m = elevation_m - stations[i].elevation_m;
   }

@@ -26,4 +26,16 @@ inline constexpr double least_frequency_hz = 1e-9, largest_frequency_hz = 1e9;
 /// The largest coordinate, on either side of 0, that files and configurations may state.
 inline constexpr double largest_coordinate_m = 1e8;
 
+/// Tests whether a coordinate in metres lies in the range; false for a number that is not finite.
+[[nodiscard]] constexpr bool is_in_coordinate_range(double metres) {
+  return metres >= -largest_coordinate_m && metres <= largest_coordinate_m;
+}
+
+/// The least distance along the profile between two stations of a survey, and the least extent of a body of a
+/// model.
+inline constexpr double least_distance_m = 1e-3;
+
+/// The largest angle, either way, that files may state.
+inline constexpr double largest_angle_deg = 360.0;
+
 }  // namespace lodestone::physics::mt

@@ -20,12 +20,15 @@ void check_names(const std::vector<StationData>& stations, const Selection& sele
     names.push_back(station.site.name);
     names.insert(names.end(), station.other_names.begin(), station.other_names.end());
   }
-  const auto check = [&](const std::string& name, const char* what) {
-    if (!name.empty()) (void)index_of_station(names, name, "mt::select#unknown_station", what);
+  const auto check = [&](const Where& where, const char* what) {
+    if (!where.station.empty())
+      (void)index_of_station(names, where.station, "mt::select#unknown_station",
+                             where.place.empty() ? what : where.place);
   };
-  for (const std::string& name : selection.interpolate_stations) check(name, "the interpolation list");
-  for (const Where& mask : selection.masks) check(mask.station, "a mask rule");
-  for (const FloorRule& floor : selection.floors) check(floor.where.station, "an error floor");
+  for (const std::string& name : selection.interpolate_stations)
+    (void)index_of_station(names, name, "mt::select#unknown_interpolated", "the interpolation list");
+  for (const Where& mask : selection.masks) check(mask, "a mask rule");
+  for (const FloorRule& floor : selection.floors) check(floor.where, "an error floor");
 }
 
 bool is_of_mode(Datum datum, const std::vector<Mode>& modes) {

@@ -19,6 +19,7 @@ struct Where {
   std::vector<Datum> data{};
   std::optional<Mode> mode{};
   double min_frequency_hz = 0.0, max_frequency_hz = 1e300;
+  std::string place{};  ///< "file:line: key" of its station in a configuration, for messages
 
   [[nodiscard]] bool contains(const StationData& station, Datum datum, double frequency_hz) const;
 };

@@ -2,6 +2,7 @@
 #include "physics/mt/survey.hpp"
 
 #include "engine/core/error.hpp"
+#include "physics/mt/ranges.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -12,10 +13,7 @@
 namespace lodestone::physics::mt {
 namespace {
 
-constexpr double farthest_m = 1e8;  // the earth is 4e7 m around
-
 void check_distinct_positions(const std::vector<Station>& stations) {
-  constexpr double same_place_m = 1e-3;
   std::vector<std::size_t> order(stations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
@@ -27,11 +25,11 @@ void check_distinct_positions(const std::vector<Station>& stations) {
                                   here.name);
     if (i == 0) continue;
     const Station& before = stations[order[i - 1]];
-    if (here.y_m - before.y_m < same_place_m) {
+    if (here.y_m - before.y_m < least_distance_m) {
       throw core::InvalidArgument(
           "mt::Survey#same_place",
-          "expected stations at different places, but {} and {} both stand at y = {} m; remove one",
-          before.name, here.name, here.y_m);
+          "expected stations {:g} m apart or more, but {} stands at y = {} m and {} at y = {} m; remove one",
+          least_distance_m, before.name, before.y_m, here.name, here.y_m);
     }
   }
 }
@@ -76,11 +74,11 @@ void Survey::validate() const {
     throw core::InvalidArgument("mt::Survey#no_station",
                                 "the list of stations is empty; select at least one");
   for (const Station& station : stations) {
-    if (!(std::abs(station.y_m) <= farthest_m))
+    if (!(std::abs(station.y_m) <= largest_coordinate_m))
       throw core::InvalidArgument("mt::Survey#station_far",
                                   "expected stations within {:.0e} m of the profile's origin, got {} at y = "
                                   "{} m; give positions in m",
-                                  farthest_m, station.name, station.y_m);
+                                  largest_coordinate_m, station.name, station.y_m);
   }
   check_distinct_positions(stations);
   for (const double f : frequencies_hz) {

@@ -43,7 +43,6 @@ class Inputs:
                    os.path.join(data, "mare2dem_demo", "DemoSynthMT.emdata"), os.path.join(data, "coprod2", "coprod2data.dat"),
                    os.path.join(data, "modem_block2_2d", "pr.rho"), base / "data.dat", base / "sites.csv", base / "model.toml", base / "whole/result.h5",
                    base / "network/vae.h5"]
-        self.names = [f"s{i}" for i in range(7)]  # an error may name the site instead of the file
         self.files = [(os.path.basename(path), open(path, "rb").read()) for path in samples if os.path.exists(path)]
 
     def _commands(self, path, ending):
@@ -88,7 +87,7 @@ class Inputs:
         arguments = random.choice(self._commands(path, ending))
         ended = run(self.base.command(*arguments), cwd=self.base.folder)
         words = " ".join(os.path.basename(str(word)) for word in arguments[:3])
-        if tally.judge("inputs", f"{words}: {name}: {what}", ended, [bad, *self.names]) and "\x1b" in ended.said:
+        if tally.judge("inputs", f"{words}: {name}: {what}", ended, [bad]) and "\x1b" in ended.said:
             tally.fault("silent", f"{words}: {name}: {what}: a control character is printed", ended.said)
         if os.path.exists(path + ".toml"):
             os.remove(path + ".toml")

@@ -22,6 +22,11 @@ class Ended:
         return self.code in REFUSALS
 
     @property
+    def error(self):
+        """What it said at last: the error, without the log before; all of it where no line begins an error (`info`)."""
+        return self.said[max(0, self.said.rfind("error: ")):]
+
+    @property
     def is_finished(self):
         return self.code in FINISHED
 
@@ -60,7 +65,7 @@ class Tally:
             self.tried[kind] = self.tried.get(kind, 0) + 1
 
     def judge(self, kind, what, ended, names=()):
-        """Counts one attack. A refusal must contain one of `names` (the file or the key that is to blame). True when the command ended in an orderly way."""
+        """Counts one attack. The error of a refusal must contain one of `names`: the file or the key that is to blame, not a site or a value. True when the command ended in an orderly way."""
         self.count(kind)
         if self.verbose:
             print(f"{kind}: {what}: {ended.code}", flush=True)
@@ -70,7 +75,7 @@ class Tally:
             self.fault("crashed", f"{what} (code {ended.code})", ended.said)
         elif ended.code == 1 or "bad_alloc" in ended.said:
             self.fault("unexpected", what, ended.said)
-        elif ended.is_refusal and names and not any(name in ended.said for name in names):
+        elif ended.is_refusal and names and not any(name in ended.error for name in names):
             self.fault("unnamed", f"{what} (code {ended.code}, expected one of {list(names)})", ended.said)
         else:
             return True

@@ -5,11 +5,13 @@
 #include "engine/core/build_info.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/options.hpp"
+#include "io/text/scan.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <string_view>
 
 namespace lodestone::mt_invert::cli {
@@ -79,6 +81,19 @@ std::string meant_of(const CLI::App& app, int argc, const char* const* argv) {
 }
 
 }  // namespace
+
+std::vector<double> numbers_of(const std::string& text, const char* option, const char* what) {
+  std::vector<double> values;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto value = io::text::number(io::text::trimmed(std::string_view(text).substr(begin, end - begin)));
+    if (!value || !std::isfinite(*value))
+      throw core::ConfigError("command line#bad_numbers", "{} expects {}, got {}", option, what, text);
+    values.push_back(*value);
+    begin = end + 1;
+  }
+  return values;
+}
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   CLI::App app("mt_invert: a resistivity section from magnetotelluric soundings.", "mt_invert");

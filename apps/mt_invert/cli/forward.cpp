@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -19,6 +21,7 @@ constexpr const char* forward_examples = R"(Examples:
 /// The arguments as CLI11 fills them in.
 struct Parsed {
   ForwardArguments arguments;
+  std::vector<std::string> periods;
   std::string accuracy = "default", definition;
   bool drape = false;
 };
@@ -56,8 +59,8 @@ TakeArguments add_forward(CLI::App& app) {
   command->add_option("--model", to.model_path, "section: ModEM 2-D, our HDF5, or TOML")->required();
   command->add_option("--sites", to.sites_path, "ModEM 2-D or MARE2DEM data file, or CSV site,y_m[,z_m]")
       ->required();
-  command->add_option("--periods", to.periods_s, "comma-separated periods in seconds (with CSV sites)")
-      ->delimiter(',')
+  command->add_option("--periods", parsed->periods, "comma-separated periods in seconds (with CSV sites)")
+      ->type_name("LIST")
       ->allow_extra_args(false);
   command->add_flag("--drape", parsed->drape,
                     "move sites beside the surface onto it instead of refusing them");
@@ -74,6 +77,9 @@ TakeArguments add_forward(CLI::App& app) {
                       "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
   return [parsed] {
     ForwardArguments arguments = parsed->arguments;
+    for (const std::string& text : parsed->periods)
+      std::ranges::copy(numbers_of(text, "--periods", "numbers of seconds between commas"),
+                        std::back_inserter(arguments.periods_s));
     check(arguments);
     if (!parsed->definition.empty())
       arguments.definition = core::find_word<physics::mt::Definition>(parsed->definition);

@@ -4,6 +4,8 @@
 #include "apps/mt_invert/cli/command_line.hpp"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -14,6 +16,10 @@ namespace lodestone::mt_invert::cli {
 /// A function that returns the checked arguments once the line is parsed. errors: ConfigError for what CLI11
 /// does not check.
 using TakeArguments = std::function<Command()>;
+
+/// Reads the numbers between commas of an option that expects `what`. errors: ConfigError for a part that is
+/// empty or no finite number.
+[[nodiscard]] std::vector<double> numbers_of(const std::string& text, const char* option, const char* what);
 
 // Each adds a subcommand of the name behind add_, with its options, to the program.
 

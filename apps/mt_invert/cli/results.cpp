@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/cli/parts.hpp"
 #include "engine/core/error.hpp"
-#include "io/text/scan.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <cmath>
 #include <memory>
 
 namespace lodestone::mt_invert::cli {
@@ -32,15 +30,7 @@ struct ParsedCompare {
 
 /// Reads `n` numbers between commas. errors: ConfigError.
 std::vector<double> numbers_of(const std::string& text, std::size_t n, const char* option, const char* what) {
-  std::vector<double> values;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto value = io::text::number(io::text::trimmed(std::string_view(text).substr(begin, end - begin)));
-    if (!value || !std::isfinite(*value))
-      throw core::ConfigError("command line#bad_numbers", "{} expects {}, got {}", option, what, text);
-    values.push_back(*value);
-    begin = end + 1;
-  }
+  std::vector<double> values = cli::numbers_of(text, option, what);
   if (values.size() != n)
     throw core::ConfigError("command line#bad_numbers", "{} expects {}, got {}", option, what, text);
   return values;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lodestone::mt_invert::commands {
@@ -32,11 +34,54 @@ std::vector<mt::StationData> read_stations(const config::DataConfig& config) {
                                    : io::survey::read_folder(config.edi_folder, options);
 }
 
-/// Returns the key that names the data.
-std::string key_of_data(const config::DataConfig& config) {
+/// Returns the place of the key that names the data.
+std::string place_of_data(const config::DataConfig& config) {
   const std::string of_profile = config.profile_source().first;
-  if (!of_profile.empty()) return "data." + of_profile;
-  return config.edi_folder.empty() ? "data.edi_files" : "data.edi_folder";
+  if (!of_profile.empty()) return config.table.place(of_profile);
+  return config.table.place(config.edi_folder.empty() ? "edi_files" : "edi_folder");
+}
+
+/// Returns the place of the key whose value an error refuses; empty where it is about the data.
+std::string place_refused(const core::Error& error, const config::DataConfig& data,
+                          const config::ProfileConfig& profile) {
+  struct Refusal {
+    std::string_view error;
+    const config::ConfigTable& table;
+    const char* key;
+  };
+  const Refusal refusals[] = {
+      {"io::survey::read#unknown_station", data.table, "station_order"},
+      {"mt::select#unknown_interpolated", data.table, "interpolate_stations"},
+      {"mt::make_profile#unknown_station", profile.table, "origin_station"},
+      {"mt::make_profile#one_place", profile.table, "azimuth_deg"},
+      {"io::geodesy::Projection#wrong_system", profile.table, "projection"},
+  };
+  const auto found = std::ranges::find(refusals, error.place(), &Refusal::error);
+  return found == std::end(refusals) ? std::string() : found->table.place(found->key);
+}
+
+/// Returns the text of an error with a place behind its component.
+core::Worded with_place(const core::Error& error, const std::string& place) {
+  const std::string component = fmt::format("[{}] ", error.component()), text = error.what();
+  const std::size_t at = text.starts_with(component) ? component.size() : 0;
+  return {fmt::format("{}{}: {}", text.substr(0, at), place, text.substr(at)), error.place()};
+}
+
+/// Throws an error of placing or selecting again, with the key that it is about.
+[[noreturn]] void refuse(const core::Error& error, const config::DataConfig& data,
+                         const config::ProfileConfig& profile) {
+  const std::string place = place_refused(error, data, profile);
+  if (!place.empty()) throw core::ConfigError(with_place(error, place));
+  if (error.id() == "unknown_station")
+    throw core::ConfigError(core::worded(error));  // of a rule, by its place
+  if (error.id() == "no_period")
+    throw core::ConfigError("mt_invert#no_period",
+                            "no station has a period within data.period_min_s = {:g} and data.period_max_s = "
+                            "{:g}; widen them (mt_invert info FILE… lists the periods of files)",
+                            data.selection.min_period_s, data.selection.max_period_s);
+  if (error.exit_code() == core::ExitCode::configuration)
+    throw core::ConfigError(with_place(error, place_of_data(data)));
+  throw core::InvalidArgument(with_place(error, place_of_data(data)));
 }
 
 ModelSource source_of(const config::ModelConfig& config) {
@@ -74,14 +119,11 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
     return io::survey::observe(read_stations(data), config.line, data.selection);
   } catch (const core::FileError& error) {
     throw core::FileError(
-        core::Worded{fmt::format("{}; {} names it", error.what(), key_of_data(data)), error.place()});
+        core::Worded{fmt::format("{}; {} names it", error.what(), place_of_data(data)), error.place()});
+  } catch (const core::ConfigError& error) {
+    refuse(error, data, config);
   } catch (const core::InvalidArgument& error) {
-    if (error.id() == "unknown_station") throw core::ConfigError(core::Worded{error.what(), error.place()});
-    if (error.id() != "no_period") throw;
-    throw core::ConfigError("mt_invert#no_period",
-                            "no station has a period within data.period_min_s = {:g} and data.period_max_s = "
-                            "{:g}; widen them (mt_invert info FILE… lists the periods of files)",
-                            data.selection.min_period_s, data.selection.max_period_s);
+    refuse(error, data, config);
   }
 }
 

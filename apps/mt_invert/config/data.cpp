@@ -142,7 +142,8 @@ FloorRule read_floor(ConfigTable table) {
     table.refuse("period_min_s", "empty_interval",
                  fmt::format("expected at most period_max_s = {}, got {}", form.most_s, form.least_s));
   constexpr double digits = physics::mt::same_frequency;  // of periods and frequencies in files
-  FloorRule rule{form.kind, form.floor, {.station = form.station, .mode = form.mode}};
+  FloorRule rule{
+      form.kind, form.floor, {.station = form.station, .mode = form.mode, .place = table.place("station")}};
   if (form.least_s > 0.0) rule.where.max_frequency_hz = (1.0 + digits) / form.least_s;
   if (form.most_s < Selection{}.max_period_s) rule.where.min_frequency_hz = (1.0 - digits) / form.most_s;
   return rule;
@@ -206,7 +207,8 @@ physics::mt::Where read_mask(ConfigTable table) {
   physics::mt::Where rule{.station = mask.station,
                           .mode = mask.mode,
                           .min_frequency_hz = mask.least_hz,
-                          .max_frequency_hz = mask.most_hz};
+                          .max_frequency_hz = mask.most_hz,
+                          .place = table.place("station")};
   for (const std::string& name : mask.quantities) rule.data.push_back(quantity_of(table, name));
   return rule;
 }
@@ -277,6 +279,7 @@ DataConfig read_data_config(ConfigTable table) {
   check_limits(table, data);
   check_frequencies(table, data.selection.frequencies_hz);
   choose_frequencies(data);
+  data.table = table;
   data.selection.data = quantities_of(table, read(table, measured_rows(), Measured{}));
   data.floors = read(table.table("floors"), floors_rows(), usual_floors(!is_edi(data)));
   data.selection.floors = physics::mt::floor_rules(data.floors);

@@ -13,6 +13,7 @@ namespace lodestone::mt_invert::config {
 
 /// Table [data]: where the observations come from and which of them are used.
 struct DataConfig {
+  ConfigTable table{{}, {}};  ///< the table itself, for messages
   // One of these five is given:
   std::vector<std::string> edi_files;
   std::string edi_folder, modem_file, mare2dem_file, mt2d_file;

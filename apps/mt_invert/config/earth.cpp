@@ -115,7 +115,7 @@ Rows<BoundsForm> bound_rows() {
 }  // namespace
 
 ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
-  const ProfileConfig profile = read(table, profile_rows(source_key.empty()), ProfileConfig{});
+  const ProfileConfig profile = read(table, profile_rows(source_key.empty()), ProfileConfig{.table = table});
   if (profile.elevation == Elevation::stations && source_key == "modem_file")
     table.refuse(
         "elevation", "no_elevations",

@@ -20,9 +20,10 @@ using physics::mt::Elevation;
 
 /// Table [profile]. Its surface is a path here and a line in the options of the library.
 struct ProfileConfig {
-  physics::mt::ProfileOptions line;
+  ConfigTable table{{}, {}};  ///< the table itself, for messages
+  physics::mt::ProfileOptions line{};
   Elevation elevation = physics::mt::GroundOptions{}.elevation;
-  std::string surface_file;
+  std::string surface_file{};
   bool drape = false;  ///< stations whose depth is not that of the surface are moved onto it
 };
 

@@ -207,8 +207,6 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
   form.region.options.name = fmt::format("region {}", number);
   form = read(table, region_rows(), form);
   LearnedRegionConfig region = form.region;
-  if (region.network_as_written.empty())
-    table.refuse("network", "no_network", "is empty; give the file of a trained network");
   region.network = table.resolved(region.network_as_written);
   region.options.y_m = interval_of(table, "y_m", form.y_m);
   if (table.has("z_m")) region.options.z_m = interval_of(table, "z_m", form.z_m);

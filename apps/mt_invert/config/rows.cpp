@@ -44,6 +44,14 @@ void check_length(const ConfigTable& table, const std::string& key, const std::s
                  fmt::format("expected a text of at most {} bytes, got {}", longest, text.size()));
 }
 
+/// An empty text or list looks as if the key was not given; a script whose variable is unset writes it.
+void check_not_empty(const ConfigTable& table, const std::string& key, const Value& value) {
+  if (!is_empty(value)) return;
+  table.refuse(key, "empty",
+               fmt::format("expected a {} that is not empty; give one or remove the key",
+                           is_empty_list(value) ? "list" : "text"));
+}
+
 void check_once(const ConfigTable& table, const std::string& key, const std::vector<std::string>& texts) {
   for (auto text = texts.begin(); text != texts.end(); ++text) {
     if (std::count(texts.begin(), text, *text) > 0)
@@ -98,7 +106,9 @@ struct Reader {
 }  // namespace
 
 Value value_at(const ConfigTable& table, const std::string& key, const Takes& takes) {
-  return std::visit(Reader{table, key, takes.words}, takes.example);
+  Value value = std::visit(Reader{table, key, takes.words}, takes.example);
+  if (takes.words.empty()) check_not_empty(table, key, value);
+  return value;
 }
 
 std::string text_of(const Takes& takes) {
@@ -124,12 +134,6 @@ void check(const ConfigTable& table, const std::string& key, const Limits& limit
     table.refuse(key, "out_of_range", fmt::format("expected {}, got {:g}", limits.text(), *bad));
 }
 
-void refuse_emptied(const ConfigTable& table, const std::string& key, const std::optional<Value>& usual) {
-  const auto* text = usual ? std::get_if<std::string>(&*usual) : nullptr;
-  if (text == nullptr || text->empty() || !table.given().text(key, std::string("none")).empty()) return;
-  table.refuse(key, "empty", "expected a text that is not empty; give one or remove the key");
-}
-
 bool is_empty_list(const Value& value) {
   return std::visit(
       []<class V>(const V& each) {
@@ -139,6 +143,11 @@ bool is_empty_list(const Value& value) {
           return false;
       },
       value);
+}
+
+bool is_empty(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text != nullptr ? text->empty() : is_empty_list(value);
 }
 
 }  // namespace detail

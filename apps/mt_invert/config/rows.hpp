@@ -218,14 +218,15 @@ Takes taken_by(const Limits& limits) {
 }
 /// Returns what a key takes as the page names it.
 [[nodiscard]] std::string text_of(const Takes& takes);
-/// Returns the value of a key. errors: ConfigError where it is absent, of another type, or none of the words.
+/// Returns the value of a key. errors: ConfigError where it is absent, of another type, none of the words, or
+/// empty; a list of words may be empty.
 [[nodiscard]] Value value_at(const ConfigTable& table, const std::string& key, const Takes& takes);
 /// Checks the numbers of a key. errors: ConfigError at the key for a number outside the limits.
 void check(const ConfigTable& table, const std::string& key, const Limits& limits, const Value& value);
-/// Refuses an empty text at a key whose default is not empty. errors: ConfigError.
-void refuse_emptied(const ConfigTable& table, const std::string& key, const std::optional<Value>& usual);
-/// Returns whether a value is an empty list, which is not echoed while its key is absent.
+/// Returns whether a value is a list without items.
 [[nodiscard]] bool is_empty_list(const Value& value);
+/// Returns whether a value is an empty text or list, which stands for none while its key is absent.
+[[nodiscard]] bool is_empty(const Value& value);
 
 }  // namespace detail
 
@@ -250,13 +251,12 @@ template <class T, class V>
   const auto value = [path](T from) { return detail::toml_of(path.follow(from)); };
   const auto read = [path, value, takes](ConfigTable& table, const Row<T>& row, T& to) {
     const bool is_given = table.has(row.key);
-    if (is_given && takes.words.empty()) detail::refuse_emptied(table, row.key, value(to));
     if (is_given || row.is_required)
       path.follow(to) = detail::from_toml<V>(detail::value_at(table, row.key, takes));
     const std::optional<detail::Value> now = value(to);
     if (!now) return;
     if (is_given || row.is_echoed) detail::check(table, row.key, takes.limits, *now);
-    if (is_given || (row.is_echoed && !detail::is_empty_list(*now))) table.keep(row.key, *now);
+    if (is_given || (row.is_echoed && !detail::is_empty(*now))) table.keep(row.key, *now);
   };
   return {std::move(key), detail::text_of(takes), std::move(meaning), read, value};
 }

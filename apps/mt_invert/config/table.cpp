@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/table.hpp"
 
+#include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
 
 #include <filesystem>
 
 namespace lodestone::mt_invert::config {
+namespace {
+
+/// Returns the path of what there is. The configuration is text: where a name on the disk has bytes that are
+/// no UTF-8, they were read as Windows-1252.
+std::filesystem::path as_on_disk(const std::filesystem::path& path) {
+  std::filesystem::path found;
+  std::error_code ignored;
+  for (const std::filesystem::path& name : path) {
+    const std::string bytes = core::windows_1252_of(name.string());
+    const bool is_other = !std::filesystem::exists(found / name, ignored) && !bytes.empty() &&
+                          std::filesystem::exists(found / bytes, ignored);
+    found /= is_other ? std::filesystem::path(bytes) : name;
+  }
+  return found;
+}
+
+}  // namespace
 
 ConfigTable::ConfigTable(core::Options given, std::string folder)
     : given_(std::move(given)), folder_(std::move(folder)) {}
@@ -26,7 +44,10 @@ std::vector<ConfigTable> ConfigTable::tables(std::string_view key) const {
 }
 
 std::string ConfigTable::resolved(const std::string& path) const {
-  return path.empty() || folder_.empty() ? path : (std::filesystem::path(folder_) / path).string();
+  if (path.empty()) return path;
+  const std::string full = folder_.empty() ? path : (std::filesystem::path(folder_) / path).string();
+  std::error_code ignored;
+  return std::filesystem::exists(full, ignored) ? full : as_on_disk(full).string();
 }
 
 std::vector<std::string> ConfigTable::resolved(std::vector<std::string> paths) const {

@@ -50,3 +50,10 @@ TEST_CASE("clean text: a cleaned text is UTF-8 without control characters, whate
     rest.remove_prefix(length);
   }
 }
+
+TEST_CASE("clean text: bytes of Windows-1252 are found again from the text that they are read as") {
+  for (const std::string bytes : {"caf\xE9.dat", "\x80 \x9F \xA0", "plain"})
+    CHECK(windows_1252_of(clean_line(bytes)) == bytes);
+  CHECK(windows_1252_of("電").empty());    // not among its characters
+  CHECK(windows_1252_of("\xE9").empty());  // no UTF-8
+}

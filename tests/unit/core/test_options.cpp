@@ -235,3 +235,14 @@ TEST_CASE("nearest_word: finds typos and swapped letters, and gives nothing for 
   CHECK_FALSE(nearest_word("colour", known));
   CHECK_FALSE(nearest_word("x", {}));
 }
+
+TEST_CASE("options: what a table of --set lacks is missing in the file") {
+  Options root;
+  static_cast<void>(root.table("", "run.toml"));
+  static_cast<void>(root.table("grid", "run.toml:4"));
+  root.set("data.kind", std::string("impedance"), "--set");
+  static_cast<void>(root.table("grid", "--set"));
+  CHECK(root.child("data").where("modem_file") == "run.toml");
+  CHECK(root.child("data").where("kind") == "--set");
+  CHECK(root.child("grid").where("n_columns") == "run.toml:4");
+}

@@ -130,7 +130,10 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
   CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), HasId("wrong_usage", {"--nonsense"}));
   CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), HasId("bad_time_limit", {"-1"}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}),
-             HasId("wrong_usage", {"periods"}));
+             HasId("bad_numbers", {"--periods", "1,x"}));
+  for (const char* list : {"1,,2", ",", "1,", "nan"})
+    CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", list}),
+               HasId("bad_numbers", {"--periods", list}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}),
              HasId("bad_period", {"1e-9", "1e9"}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "a.png"}),

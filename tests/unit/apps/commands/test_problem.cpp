@@ -157,7 +157,37 @@ TEST_CASE("observations: names and periods in vain are errors of the configurati
     return tests::error_of<core::ConfigError>([&] { (void)observe(rows, lines + more); });
   };
   CHECK_THAT(refusal("period_min_s = 1e8\n"), tests::HasId("no_period"));
-  CHECK_THAT(refusal("[[data.mask]]\nstation = \"b\"\n"), tests::HasId("unknown_station", {"b"}));
+  CHECK_THAT(refusal("[[data.mask]]\nstation = \"b\"\n"),
+             tests::HasId("unknown_station", {"c.toml:6", "data.mask[0].station", "b"}));
+  CHECK_THAT(refusal("[[data.floor]]\nkind = \"phase\"\nfloor = 1.0\nstation = \"b\"\n"),
+             tests::HasId("unknown_station", {"c.toml:8", "data.floor[0].station", "b"}));
+  const auto masked = [&] { (void)observe(rows, lines + "[[data.mask]]\nstation = \"a\"\n"); };
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(masked),
+             tests::HasId("no_usable_datum", {"c.toml:2", "data.modem_file", "listed"}));
+  const auto elsewhere = [&] { (void)observe(rows, lines + "frequencies_hz = [7.0]\n"); };
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(elsewhere),
+             tests::HasId("no_usable_datum", {"c.toml:2", "data.modem_file"}));
+}
+
+TEST_CASE("observations: what EDI files refuse names the key of the configuration", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
+  const auto refusal = [&](const std::string& lines) {
+    const auto config =
+        config::read_config(tests::write_text(folder, "c.toml", "[data]\nedi_folder = \".\"\n" + lines));
+    return tests::error_of<core::ConfigError>([&] { (void)commands::observe(config.data, config.profile); });
+  };
+  CHECK_THAT(refusal("station_order = [\"nope\"]\n"),
+             tests::HasId("unknown_station", {"c.toml:3", "data.station_order", "nope"}));
+  CHECK_THAT(refusal("interpolate_stations = [\"nope\"]\n"),
+             tests::HasId("unknown_interpolated", {"c.toml:3", "data.interpolate_stations", "nope"}));
+  CHECK_THAT(refusal("[profile]\norigin_station = \"nope\"\n"),
+             tests::HasId("unknown_station", {"c.toml:4", "profile.origin_station", "nope"}));
+  CHECK_THAT(refusal("[profile]\nprojection = \"EPSG:999999\"\n"),
+             tests::HasId("wrong_system", {"c.toml:4", "profile.projection", "EPSG:999999"}));
+  CHECK_THAT(refusal("station_order = [\"a\"]\n"),
+             tests::HasId("one_place", {"c.toml", "profile.azimuth_deg"}));
 }
 
 TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths",

@@ -381,3 +381,37 @@ TEST_CASE("configuration: soundings alone refuse the tables that they cannot hon
       CHECK_THAT(error.what(), Catch::Contains(table));
   }
 }
+
+TEST_CASE("configuration: empty lists and names are refused at their keys, and not in force when absent",
+          "[apps]") {
+  for (const char* key : {"frequencies_hz = []", "station_order = []", "interpolate_stations = []"})
+    CHECK_THAT(refusal(minimal + key + "\n"),
+               HasId("empty", {"c.toml:3", "data." + std::string(key, std::string(key).find(' '))}));
+  CHECK_THAT(refusal(minimal + "[profile]\norigin_station = \"\"\n"),
+             HasId("empty", {"c.toml:4", "profile.origin_station"}));
+  CHECK_THAT(refusal(minimal + "[[data.mask]]\nstation = \"\"\n"), HasId("empty", {"data.mask[0].station"}));
+  CHECK_THAT(refusal(minimal + "[[data.mask]]\nquantities = []\n"),
+             HasId("empty", {"data.mask[0].quantities"}));
+  CHECK(read(minimal).toml.find("= \"\"") == std::string::npos);
+  CHECK(read(read(minimal).toml).toml == read(minimal).toml);
+}
+
+TEST_CASE("configuration: a missing source of data is missing in the file, also with --set", "[apps]") {
+  CHECK_THAT(refusal("[data]\nkind = \"impedance\"\n", {"data.tipper=true"}),
+             HasId("no_data", {"c.toml:1", "data.edi_folder"}));
+  CHECK_THAT(refusal("[grid]\nn_columns = 4\n", {"data.kind=impedance"}),
+             HasId("no_data", {"c.toml", "data.edi_folder"}));
+  CHECK_THAT(refusal("[data]\ntipper = true\n", {"data={kind=\"impedance\"}"}),
+             HasId("no_data", {"c.toml:1", "data.edi_folder"}));
+}
+
+TEST_CASE("configuration: a file whose name is no UTF-8 is found", "[apps]") {
+  const tests::TemporaryFolder folder;
+  const std::string name = "caf\xE9.dat";
+  core::write_file(folder / name, "data");
+  core::write_file(folder / "c.toml", "[data]\nmodem_file = \"" + name + "\"\n");
+  CHECK(std::filesystem::exists(config::read_config(folder / "c.toml", {}).data.modem_file));
+  const auto set = config::read_config(folder / "c.toml", {"data.modem_file=" + name});
+  CHECK(std::filesystem::exists(set.data.modem_file));
+  CHECK(set.toml.find("café.dat") != std::string::npos);
+}

@@ -140,6 +140,10 @@ TEST_CASE("rows: other types, words and keys are refused, as is a key without th
   CHECK_THAT(refusal("names = [\"a\", \"b\", \"a\"]\n"), HasId("repeated", {"names", "\"a\""}));
   CHECK_THAT(refusal("files = [\"f\", \"\"]\n"), HasId("empty_item", {"files"}));
   CHECK_THAT(refusal("text = \"\"\n"), HasId("empty", {"c.toml:1", "text"}));
+  CHECK_THAT(refusal("numbers = []\n"), HasId("empty", {"c.toml:1", "numbers"}));
+  CHECK_THAT(refusal("names = []\n"), HasId("empty", {"c.toml:1", "names"}));
+  CHECK_THAT(refusal("files = []\n"), HasId("empty", {"c.toml:1", "files"}));
+  CHECK_THAT(refusal("file = \"\"\n"), HasId("empty", {"c.toml:1", "file"}));
   CHECK_THAT(refusal("text = \"" + std::string(5000, 't') + "\"\n"), HasId("too_long", {"text", "5000"}));
   CHECK_THAT(refusal("cout = 4\n"), HasId("unknown_key", {"c.toml:1", "cout", "count"}));
   CHECK_THAT(refusal("factor = 3.0\n"), HasId("not_chosen", {"c.toml:1", "factor", "flag = true"}));

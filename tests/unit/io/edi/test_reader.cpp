@@ -581,3 +581,15 @@ TEST_CASE("EDI: names of any encoding become UTF-8 without control characters, a
   CHECK_THAT(error_of<core::FormatError>([&] { (void)name(std::string(1000, 'n')); }),
              HasId("long_name", {"test.edi:2:", "128", "1000"}));
 }
+
+TEST_CASE("EDI: a remark on a place, a length or a frequency names the line that states it", "[edi]") {
+  CHECK(warns(parse(replaced(good, "LAT=-23:30:36.0", "LAT=99:00:00")), {"test.edi:3:", "99:00:00"}));
+  CHECK(warns(parse(replaced(good, "LONG=17:45:00", "LONG=east")), {"test.edi:4:", "east"}));
+  CHECK(warns(parse(replaced(good, "ELEV=1400", "ELEV=1e7")), {"test.edi:5:", "1e7"}));
+  CHECK(warns(parse(replaced(good, "ELEV=1400", "UNITS=PARSEC\nELEV=1400")), {"test.edi:5:", "PARSEC"}));
+  CHECK(parse(replaced(good, "ELEV=1400", "UNITS=m\nELEV=1400")).remarks.empty());
+  CHECK(parse(replaced(good, "ELEV=1400", "UNITS=FEET\nELEV=1000")).site.elevation_m == Approx(304.8));
+  const std::string split = replaced(good, "  1.0E+01  1.0E+02", "  1.0E+01\n  1.0E+12");
+  CHECK(warns(parse(split), {"test.edi:20:", "1 frequencies"}));
+  CHECK(warns(parse(replaced(good, "1.0E+01  1.0E+02", "1.0E+01\n 10")), {"test.edi:19:", "2 times"}));
+}

@@ -196,6 +196,11 @@ TEST_CASE("EMData: bad rows are format errors with file and line", "[mare2dem]")
              HasId("not_in_range", {"d.emdata:12", "1", "2", "\"3\""}));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 9 30 2\n"), HasId("not_in_range", {"1", "2", "\"9\""}));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 30\n"), HasId("wrong_columns", {"6", "5"}));
+  CHECK_THAT(refusal(replaced(head, "0 1000 2172.1", "0 1e300 2172.1")),
+             HasId("out_of_range", {"d.emdata:9", "Y in m", "1e+300"}));
+  CHECK_THAT(refusal(replaced(head, "2160.2", "1e300")), HasId("out_of_range", {"d.emdata:10", "Z in m"}));
+  CHECK_THAT(refusal(replaced(head, "-0.5", "1e300")), HasId("out_of_range", {"d.emdata:9", "Beta"}));
+  CHECK_THAT(refusal(replaced(head, "2172.1 0 0", "2172.1 1e300 0")), HasId("out_of_range", {"Theta"}));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"), HasId("not_a_number", {"\"thirty\""}));
   CHECK_THAT(refusal(head + "# Data: 3\n104 1 1 1 30 2\n"), HasId("cut_off"));
   CHECK_THAT(refusal(head + "# Data: 2\n103 1 1 1 10 1\n123 1 1 1 1 1\n"),

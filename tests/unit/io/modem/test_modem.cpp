@@ -250,6 +250,19 @@ TEST_CASE(
   CHECK_THAT(data_message(header("TE_Impedanze", "+", "Ohm")), HasId("unknown_block", {"\"TE_Impedanze\""}));
   CHECK_THAT(data_message(header("TE_Impedance", "+", "furlong")),
              HasId("unknown_units", {"d.dat:5", "\"furlong\""}));
+  CHECK_THAT(data_message(replaced(te, "+i\\omega", "i_omega")), HasId("no_sign", {"d.dat:4", "i_omega"}));
+  CHECK_THAT(data_message(replaced(te, "> 0.00\n", "> 1e308\n")),
+             HasId("not_an_angle", {"d.dat:6", "1e308"}));
+  CHECK_THAT(data_message(replaced(te, "0.000 0.000", "0.000 north")),
+             HasId("not_an_angle", {"d.dat:7", "north"}));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TX 1.0 2.0 0.1\n"),
+             HasId("unknown_component", {"d.dat:9", "TE_Impedance", "\"TX\""}));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 1e300 0 TE 1.0 2.0 0.1\n"),
+             HasId("out_of_range", {"d.dat:9", "y in m", "1e+300"}));
+  CHECK_THAT(data_message(te + "1.0 a 91 0 0 100 0 TE 1.0 2.0 0.1\n"),
+             HasId("out_of_range", {"d.dat:9", "latitude", "91"}));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 low TE 1.0 2.0 0.1\n"),
+             HasId("not_a_number", {"d.dat:9", "z in m", "\"low\""}));
   CHECK_THAT(data_message(te), HasId("no_rows"));
   CHECK_THAT(data_message("# a\n> TE_Impedance\n"), HasId("no_header_line"));
   CHECK_THAT(error_of<core::FileError>([&] { (void)modem::read_data("/none/d.dat"); }),

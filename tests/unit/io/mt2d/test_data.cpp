@@ -81,6 +81,8 @@ TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {
              HasId("unknown_component", {"ZXY", "ZYX", "\"ZXX\""}));
   CHECK_THAT(refusal(head + "DataComp: 1\nZXY\n"), HasId("no_data_type", {"\"DataType:\"", "\"DataComp:\""}));
   CHECK_THAT(refusal(impedance + "Data Block: 1\n1 3 1 1 1 1\n"), HasId("not_in_range", {"1", "2", "\"3\""}));
+  CHECK_THAT(refusal("Format: MT2DData_1.0\nReceiver Location (m): 1\n1e300 0\n"),
+             HasId("out_of_range", {":3", "Y in m", "1e+300"}));
   CHECK_THAT(refusal(impedance + "Data Block: 1\n1 1 1 1 1\n"), HasId("wrong_columns", {"6", "5"}));
   CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n"), HasId("cut_off", {"1"}));
   CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n1 1 1 1 1 1\n"),

@@ -37,6 +37,9 @@ TEST_CASE(
   CHECK_THAT(sites_message("name,y\nx,1\n"), HasId("wrong_header", {"s.csv:1", "site,y_m"}));
   CHECK_THAT(sites_message("site,y_m\nx,far\n"), HasId("not_a_number", {"s.csv:2", "y_m", "\"far\""}));
   CHECK_THAT(sites_message("site,y_m\nx,1\nx,2\n"), HasId("name_twice", {"s.csv:3", "x"}));
+  CHECK_THAT(sites_message("site,y_m\na,0\nc,5\nb,0.0001\n"),
+             HasId("same_place", {"s.csv:4", "a stands at y = 0 m", "b at y = 0.0001 m"}));
+  CHECK_THAT(sites_message("site,y_m\na,1\nb,0.9995\n"), HasId("same_place", {"s.csv:3", "a", "b"}));
   CHECK_THAT(sites_message("site,y_m\nx,1,5\n"), HasId("wrong_fields", {"s.csv:2", "2", "3"}));
   CHECK_THAT(sites_message("site,y_m\n,1\n"), HasId("no_name"));
   CHECK_THAT(sites_message("site,y_m\n"), HasId("no_site"));

@@ -181,6 +181,9 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = "
                            "1\nresistivity_ohm_m = 1\n"),
              HasId("box_reversed", {"m.toml:3", "y_min_m", "y_max_m"}));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1.0]\n[[box]]\ny_min_m = -1e-300\ny_max_m = "
+                           "1e-300\nresistivity_ohm_m = 2.0\n"),
+             HasId("too_thin", {"m.toml:5", "y_max_m", "2e-300"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = []\n"), HasId("no_layers", {"m.toml:2"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1e-7]\n"),
              HasId("resistivity_out_of_range", {"m.toml:2", "1e-06", "1e+12"}));

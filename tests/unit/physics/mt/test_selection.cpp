@@ -313,7 +313,16 @@ TEST_CASE("select: names of unknown stations and a lack of data are errors", "[p
   CHECK_THAT(
       tests::error_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
       tests::HasId("unknown_station", {"\"c\""}));
+  selection.floors.back().where.place = "c.toml:5: data.floor[0].station";
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
+      tests::HasId("unknown_station", {"c.toml:5", "data.floor[0].station", "\"c\""}));
   selection.floors.pop_back();
+  selection.interpolate_stations = {"d"};
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
+      tests::HasId("unknown_interpolated", {"\"d\""}));
+  selection.interpolate_stations.clear();
   selection.masks.emplace_back();
   CHECK_THAT(
       tests::error_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),

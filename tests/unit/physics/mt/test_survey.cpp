@@ -46,6 +46,10 @@ TEST_CASE("survey: equal positions, bad frequencies and keys outside are refused
                validate({at("a", 0.0), at("c", 1.0), at("b", 0.0)}, {1.0});
              }),
              tests::HasId("same_place", {"a", "b", "y = 0 m"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               validate({at("a", 0.0), at("b", 0.0001)}, {1.0});
+             }),
+             tests::HasId("same_place", {"a stands at y = 0 m", "b at y = 0.0001 m", "0.001"}));
   CHECK_THROWS_AS(validate({at("a", 0.0)}, {-1.0}), core::InvalidArgument);
   CHECK_THROWS_AS(validate({}, {1.0}), core::InvalidArgument);
   CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
