@@ -241,12 +241,10 @@ void require_apart(const Selection& selection) {
   std::ranges::sort(sorted);
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i] / sorted[i - 1] - 1.0 > selection.frequency_tolerance) continue;
-    throw core::InvalidArgument(
-        "mt::select#frequencies_too_close",
-        "data.frequencies_hz: {} and {} Hz are the same within frequency_tolerance = {}, so that "
-        "a measured value would count twice; list one of them, or lower "
-        "data.frequency_tolerance",
-        sorted[i - 1], sorted[i], selection.frequency_tolerance);
+    throw core::InvalidArgument("mt::select#frequencies_too_close",
+                                "{} and {} Hz are the same within the frequency tolerance {}, so that a "
+                                "measured value would count twice; list one of them, or lower the tolerance",
+                                sorted[i - 1], sorted[i], selection.frequency_tolerance);
   }
 }
 

@@ -43,6 +43,7 @@ class Inputs:
                    os.path.join(data, "mare2dem_demo", "DemoSynthMT.emdata"), os.path.join(data, "coprod2", "coprod2data.dat"),
                    os.path.join(data, "modem_block2_2d", "pr.rho"), base / "data.dat", base / "sites.csv", base / "model.toml", base / "whole/result.h5",
                    base / "network/vae.h5"]
+        samples.append(base.write("ground.prfl", "y_m,z_m\n" + "".join(f"{y},{y / 100:g}\n" for y in range(-20000, 20001, 1000))))
         self.files = [(os.path.basename(path), open(path, "rb").read()) for path in samples if os.path.exists(path)]
 
     def _commands(self, path, ending):
@@ -62,6 +63,8 @@ class Inputs:
             if ending == "edi":
                 configuration += "[profile]\nazimuth_deg = 0.0\n"
             commands.append(["invert", base.write(os.path.basename(path) + ".toml", configuration), "--dry-run"])
+        if ending == "prfl":
+            commands = [["invert", base / "config.toml", "--dry-run", "--set", 'profile.elevation="file"', "--set", f'profile.surface_file="{path}"']]
         if ending == "h5":
             commands.append(["compare", path, base / "whole"])
         return commands

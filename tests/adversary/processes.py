@@ -46,9 +46,7 @@ class Kills:
             time.sleep(random.uniform(0.0, 1.1 * self.seconds))
             process.kill()
             process.communicate()
-            resume = ["--resume"] if self._has(folder, "checkpoint.h5") else []
-            if not resume:
-                self.base.drop(folder)
+            resume = ["--resume"] if self._has(folder, "checkpoint.h5") else []  # a run killed before that starts again in its folder
         ended = run(self.base.command("invert", "config.toml", "-o", folder, *resume), cwd=self.base.folder)
         what = f"kills of run {number}"
         if tally.judge("kills", what, ended):

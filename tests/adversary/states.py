@@ -25,6 +25,9 @@ class States:
         copy = f"state_{number}"
         folder = self.base.copy("half", copy)
         path = os.path.join(folder, "checkpoint.h5")
+        if random.randrange(20) == 0:
+            self._no_file(copy, path, random, tally)
+            return
         made = subprocess.run([self.crafter, path, str(random.randrange(1 << 31))], capture_output=True, text=True, timeout=60)
         if made.returncode != 0:
             raise RuntimeError(f"{self.crafter}: {made.stderr}")
@@ -33,4 +36,18 @@ class States:
         if tally.judge("states", what, ended, ["checkpoint.h5"]) and not ended.is_refusal:
             if not ended.is_finished or digest(folder) != self.expected and "another number" not in made.stdout:
                 tally.fault("silent", what, ended.said)
+        self.base.drop(copy)
+
+    def _no_file(self, copy, path, random, tally):
+        what = random.choice(["a FIFO", "/dev/zero", "a folder"])
+        os.remove(path)
+        if what == "a FIFO":
+            os.mkfifo(path)
+        elif what == "/dev/zero":
+            os.symlink("/dev/zero", path)
+        else:
+            os.mkdir(path)
+        ended = self._resume(os.path.dirname(path))
+        if tally.judge("states", f"checkpoint.h5: {what}", ended, ["checkpoint.h5"]) and not ended.is_refusal:
+            tally.fault("silent", f"checkpoint.h5: {what}", ended.said)
         self.base.drop(copy)

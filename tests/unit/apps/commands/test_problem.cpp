@@ -182,6 +182,8 @@ TEST_CASE("observations: what EDI files refuse names the key of the configuratio
              tests::HasId("unknown_station", {"c.toml:3", "data.station_order", "nope"}));
   CHECK_THAT(refusal("interpolate_stations = [\"nope\"]\n"),
              tests::HasId("unknown_interpolated", {"c.toml:3", "data.interpolate_stations", "nope"}));
+  CHECK_THAT(refusal("frequencies_hz = [10.0, 10.1]\n"),
+             tests::HasId("frequencies_too_close", {"c.toml:3", "data.frequencies_hz", "10.1"}));
   CHECK_THAT(refusal("[profile]\norigin_station = \"nope\"\n"),
              tests::HasId("unknown_station", {"c.toml:4", "profile.origin_station", "nope"}));
   CHECK_THAT(refusal("[profile]\nprojection = \"EPSG:999999\"\n"),

@@ -104,9 +104,8 @@ TEST_CASE("rows: defaults are echoed, but no key that no value expresses", "[app
   CHECK(echo("") ==
         "flag = false\ncount = 3\nseed = 1\nnumber = 0.5\ntext = \"none\"\ncolour = \"red\"\n"
         "colours = [\"red\"]\nsizes = [4, 8]\n");
-  CHECK_THAT(echo("file = \"f\"\nwidth = 2\nnames = []\n"), Catch::Contains("file = \"f\"\n") &&
-                                                                Catch::Contains("width = 2.0\n") &&
-                                                                Catch::Contains("names = []\n"));
+  CHECK_THAT(echo("file = \"f\"\nwidth = 2\n"),
+             Catch::Contains("file = \"f\"\n") && Catch::Contains("width = 2.0\n"));
   const std::string all = echo("flag = true\n");
   CHECK(echo(all) == all);
 }

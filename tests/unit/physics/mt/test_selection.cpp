@@ -403,7 +403,7 @@ TEST_CASE("selection: listed frequencies that are one within the tolerance are r
   const std::vector<StationData> stations{station("a"), station("b")};
   const auto error = tests::error_of<core::InvalidArgument>(
       [&] { static_cast<void>(chosen_frequencies(stations, selection)); });
-  CHECK_THAT(error, tests::HasId("frequencies_too_close", {"data.frequencies_hz", "10 and 10.1"}));
+  CHECK_THAT(error, tests::HasId("frequencies_too_close", {"10 and 10.1 Hz", "0.02"}));
   selection.frequency_tolerance = 0.005;
   CHECK(chosen_frequencies(stations, selection).size() == 3);
 }
