@@ -79,6 +79,10 @@ std::vector<double> edges_from_widths(Words& file, int n, const char* what, cons
       throw core::FormatError("io::modem::read_model#width_not_positive",
                               "{}:{}: expected {} above 0, got {}", path, file.line(), what, width);
     edges.push_back(edges.back() + width);
+    if (!(edges.back() > edges[edges.size() - 2]) || edges.back() > physics::mt::largest_coordinate_m)
+      throw core::FormatError("io::modem::read_model#width_out_of_range",
+                              "{}:{}: expected {} with which edges increase up to {:g} m, got {}", path,
+                              file.line(), what, physics::mt::largest_coordinate_m, width);
   }
   return edges;
 }

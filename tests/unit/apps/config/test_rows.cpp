@@ -104,8 +104,9 @@ TEST_CASE("rows: defaults are echoed, but no key that no value expresses", "[app
   CHECK(echo("") ==
         "flag = false\ncount = 3\nseed = 1\nnumber = 0.5\ntext = \"none\"\ncolour = \"red\"\n"
         "colours = [\"red\"]\nsizes = [4, 8]\n");
-  CHECK_THAT(echo("file = \"f\"\nwidth = 2\n"),
-             Catch::Contains("file = \"f\"\n") && Catch::Contains("width = 2.0\n"));
+  CHECK_THAT(echo("file = \"f\"\nwidth = 2\nnames = [\"a\"]\n"), Catch::Contains("file = \"f\"\n") &&
+                                                                     Catch::Contains("width = 2.0\n") &&
+                                                                     Catch::Contains("names = [\"a\"]\n"));
   const std::string all = echo("flag = true\n");
   CHECK(echo(all) == all);
 }

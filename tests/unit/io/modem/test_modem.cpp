@@ -110,6 +110,9 @@ TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors 
   CHECK_THAT(model_message("2 3\n10 20\n1 2 3\n0\n1 2\n3 4\n5\n"), HasId("cut_off", {"m.rho:7"}));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"), HasId("too_many_values", {"m.rho:6"}));
   CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"), HasId("width_not_positive", {"m.rho:2", "-20"}));
+  for (const char* width : {"1e308", "1e-300"})
+    CHECK_THAT(model_message(std::string("2 1\n10 ") + width + "\n1\n0\n1 2\n"),
+               HasId("width_out_of_range", {"m.rho:2", "1e+08"}));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 -2\n"), HasId("resistivity_out_of_range", {"m.rho:5", "-2"}));
   CHECK_THAT(model_message("2 1 LOG10\n10 20\n1\n0\n1 -30\n"),
              HasId("resistivity_out_of_range", {"m.rho:5", "1e-06", "1e+12", "1e-30"}));
