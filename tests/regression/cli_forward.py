@@ -76,7 +76,7 @@ with Folder() as folder:
     deep = folder.write("deep.csv", "site,y_m,z_m\na,0,100\nb,500,-2.5\nc,900,0.5\n")
     expect(5, ["a (100.0 m below), b (2.5 m above);", "--drape"], "forward", "--model", half, "--sites", deep, "--periods", "1")
     expect(0, ["2 of 3 sites moved onto the surface, by up to 100.0 m"], "forward", "--model", half, "--sites", deep, "--periods", "1", "--drape", "-o", folder / "draped.csv")
-    expect(5, ["different places"], "forward", "--model", half, "--sites", folder.write("same.csv", "site,y_m\na,0\nb,0\n"), "--periods", "1")
+    expect(4, ["same.csv:3", "a stands at y = 0 m"], "forward", "--model", half, "--sites", folder.write("same.csv", "site,y_m\na,0\nb,0\n"), "--periods", "1")
     expect(4, ["bad.csv:2"], "forward", "--model", half, "--sites", folder.write("bad.csv", "site,y_m\na,zero\n"), "--periods", "1")
     expect(3, ["missing.toml"], "forward", "--model", folder / "missing.toml", "--sites", sites, "--periods", "1")
     expect(3, ["nowhere"], "forward", "--model", half, "--sites", sites, "--periods", "1", "-o", folder / "nowhere/out.csv")
