@@ -32,7 +32,8 @@ std::string foreign_entry(const fs::path& folder, std::span<const char* const> l
     const bool is_empty_folder = fs::is_directory(entry.path()) && fs::is_empty(entry.path());
     const bool is_known =
         core::is_temporary_name(name) || std::ranges::find(left_by_others, name) != left_by_others.end();
-    if (!is_known || (name == "vtk" && !is_empty_folder)) return name;
+    const bool is_of_a_run = is_empty_folder || fs::exists(folder / "iterations.csv");
+    if (!is_known || (name == "vtk" && !is_of_a_run)) return name;
   }
   return {};
 }
@@ -69,7 +70,8 @@ void RunFolder::prepare_new() const {
                             "{}: a run is in this folder already; add --resume to go on with it, or give "
                             "another folder with -o",
                             path_.string());
-  constexpr std::array left_by_others{log_name, "config.toml", "vtk"};  // by a run that failed early
+  // by a run that failed early, or was killed before its first checkpoint
+  constexpr std::array left_by_others{log_name, "config.toml", "vtk", "iterations.csv"};
   if (const std::string name = foreign_entry(path_, left_by_others); !name.empty())
     throw core::ConfigError("io::run#folder_in_use",
                             "{}: expected an empty folder for the results, got one with other files in it "

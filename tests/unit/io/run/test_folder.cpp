@@ -35,6 +35,7 @@ TEST_CASE("run folder: files that a killed process left do not stand in the way,
   const std::string left = folder / fmt::format(".config.{}.tmp.toml", child);
   core::write_file(left, "");
   const RunFolder run(folder.path());
+  core::write_file(run.iterations(), "");  // killed before its first checkpoint
   NewFolder made(run.path(), core::log::Format::human);
   made.open(run.log(), [&] { run.prepare_new(); });
   made.keep();
