@@ -5,9 +5,10 @@ import re
 
 from trial import run
 
+OTHER_FILE = "../../../../etc/passwd"  # one that exists and can be read; what is wrong with it is said of the file
 NASTY = ["1e308", "-1e308", "1e-308", "-1", "0", "0.0", "nan", "inf", "-inf", "1e300", "9223372036854775807", "-9223372036854775808", "2147483648", '""', '"x"',
          '"\\u0000"', '"' + "long" * 5000 + '"', "[]", "[[]]", "[1e308]", "[nan]", '[""]', '["", "te"]', "[0.0, 0.0]", "[1, 2, 3]", "true", "false", "{}", "1979-05-27",
-         '"../../../../etc/passwd"', '"/dev/zero"', '"."', '"caf\\u00e9 \\u001b[31m"', "1e9", "100000", "1e-12", "0.5"]
+         f'"{OTHER_FILE}"', '"/dev/zero"', '"."', '"caf\\u00e9 \\u001b[31m"', "1e9", "100000", "1e-12", "0.5"]
 
 
 def keys_of(text):
@@ -46,7 +47,7 @@ class Configurations:
         if how < 7:
             value = random.choice(NASTY)
             lines[row] = f"{key} = {value}"
-            return "\n".join(lines), f"{key} = {value[:60]}", [key_of(lines, row), FILE]
+            return "\n".join(lines), f"{key} = {value[:60]}", [key_of(lines, row), FILE, *([OTHER_FILE] if OTHER_FILE in value else [])]
         if how == 7:
             lines.insert(row, lines[row])
             return "\n".join(lines), f"{key} twice", []
