@@ -9,29 +9,6 @@
 namespace lodestone::engine {
 namespace {
 
-void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::source_location& where) {
-  if (op.n_inputs >= 0 && std::ssize(inputs) != op.n_inputs)
-    throw core::InvalidArgument(op.name + "#wrong_input_count", "expected {} inputs, got {} {}", op.n_inputs,
-                                inputs.size(), at_line(where));
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_valid())
-      throw core::InvalidArgument(op.name + "#empty_input",
-                                  "expected a tensor as input {}, got an empty one {}", i, at_line(where));
-    if (!(inputs[i].device() == inputs[0].device())) {
-      throw core::DeviceError(op.name + "#two_devices",
-                              "expected all inputs on {}, got input {} on {}; copy one of them {}",
-                              inputs[0].device().text(), i, inputs[i].device().text(), at_line(where));
-    }
-    if (inputs[i].aval().kind != Kind::array && !op.run)
-      throw core::InvalidArgument(op.name + "#not_an_array", "expected an array as input {}, got a {} {}", i,
-                                  inputs[i].aval().text(), at_line(where));
-  }
-  if (!inputs.empty() && !op.dtypes.contains(inputs[0].dtype()))
-    throw core::InvalidArgument(
-        op.name + "#wrong_dtype", "expected {}, got {}{} {}", op.dtypes.text(), inputs[0].aval().text(),
-        halves.contains(inputs[0].dtype()) ? ", which is stored only; cast it first" : "", at_line(where));
-}
-
 NodePtr make_node(const OpInfo* op, std::span<const Tensor> inputs, AttrsPtr attrs, Aval aval,
                   std::source_location where) {
   thread_local std::uint64_t n_recorded = 0;
@@ -74,6 +51,29 @@ Tensor add_tuples(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
+
+void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::source_location& where) {
+  if (op.n_inputs >= 0 && std::ssize(inputs) != op.n_inputs)
+    throw core::InvalidArgument(op.name + "#wrong_input_count", "expected {} inputs, got {} {}", op.n_inputs,
+                                inputs.size(), at_line(where));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_valid())
+      throw core::InvalidArgument(op.name + "#empty_input",
+                                  "expected a tensor as input {}, got an empty one {}", i, at_line(where));
+    if (!(inputs[i].device() == inputs[0].device())) {
+      throw core::DeviceError(op.name + "#two_devices",
+                              "expected all inputs on {}, got input {} on {}; copy one of them {}",
+                              inputs[0].device().text(), i, inputs[i].device().text(), at_line(where));
+    }
+    if (inputs[i].aval().kind != Kind::array && !op.run)
+      throw core::InvalidArgument(op.name + "#not_an_array", "expected an array as input {}, got a {} {}", i,
+                                  inputs[i].aval().text(), at_line(where));
+  }
+  if (!inputs.empty() && !op.dtypes.contains(inputs[0].dtype()))
+    throw core::InvalidArgument(
+        op.name + "#wrong_dtype", "expected {}, got {}{} {}", op.dtypes.text(), inputs[0].aval().text(),
+        halves.contains(inputs[0].dtype()) ? ", which is stored only; cast it first" : "", at_line(where));
+}
 
 Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, std::source_location where) {
   check_inputs(op, inputs, where);

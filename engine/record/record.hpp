@@ -17,6 +17,9 @@ namespace lodestone::engine {
   return record(op, std::span<const Tensor>(inputs.begin(), inputs.size()), std::move(attrs), where);
 }
 
+/// Checks number, kinds, devices and dtype of the inputs of an op. errors: as those of `record`.
+void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::source_location& where);
+
 /// Returns a tensor without a value, which stands for the argument of a function that a transform takes
 /// apart.
 [[nodiscard]] Tensor placeholder(const Aval& aval,

@@ -21,6 +21,19 @@ using Function = std::function<Tensors(const Tensors&)>;
 /// of the tensors does not take it apart.
 class Trace {
  public:
+  /// The number of an input, 0 …, or of a step, behind the inputs; -1 for what does not depend on the inputs.
+  using Slot = int;
+  struct Step {
+    const OpInfo* op;
+    Tensors in;
+    Tensor out;
+    AttrsPtr attrs;
+    std::source_location where;
+    bool is_needed;          ///< by an output
+    std::size_t first_slot;  ///< the place of its inputs in the list of all slots
+    [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
+  };
+
   /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a
   /// constant. `where`: the place of the call.
   [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs, std::source_location where);
@@ -30,6 +43,12 @@ class Trace {
 
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  /// Returns the slots of what a step takes, and of the outputs.
+  [[nodiscard]] std::span<const Slot> slots_of(const Step& step) const {
+    return std::span(input_slots_).subspan(step.first_slot, step.in.size());
+  }
+  [[nodiscard]] std::span<const Slot> output_slots() const { return output_slots_; }
 
   /// Returns true if an op has to run when it is recorded.
   [[nodiscard]] bool runs_when_recorded() const { return runs_when_recorded_; }
@@ -62,27 +81,12 @@ class Trace {
   [[nodiscard]] Batched batch(const Tensors& inputs, const std::vector<bool>& batched, BatchRule rule) const;
 
  private:
-  /// The number of an input, 0 …, or of a step, behind the inputs; -1 for what does not depend on the inputs.
-  using Slot = int;
-  struct Step {
-    const OpInfo* op;
-    Tensors in;
-    Tensor out;
-    AttrsPtr attrs;
-    std::source_location where;
-    bool is_needed;          ///< by an output
-    std::size_t first_slot;  ///< the place of its inputs in the list of all slots
-    [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
-  };
   Trace() = default;
   Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where);
   /// Makes steps of what the outputs and the effects need.
   void collect(const Effects* effects);
   void add(Step step);
   [[nodiscard]] Slot next_slot() const { return static_cast<Slot>(inputs_.size() + steps_.size()); }
-  [[nodiscard]] std::span<const Slot> slots_of(const Step& step) const {
-    return std::span(input_slots_).subspan(step.first_slot, step.in.size());
-  }
   /// Calls f with each tensor that a step takes or that is an output, and with its slot.
   template <class F>
   void for_each_use(F f);
