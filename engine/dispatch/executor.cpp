@@ -2,6 +2,7 @@
 #include "engine/dispatch/executor.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/dispatch/function_run.hpp"
 #include "engine/dispatch/kernel_run.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/record/rule_args.hpp"
@@ -98,13 +99,8 @@ void Order::collect(std::span<const NodePtr> outputs) {
 
 /// A value that no kernel computes.
 void run_function(Node& node) {
-  const OwnGraph own;
   const Tensors inputs(node.inputs.begin(), node.inputs.end());
-  const Tensor value = node.op->run({*node.op, inputs, Tensor(), node.attrs, node.where}).eval();
-  if (!(value.aval() == node.aval)) {
-    throw core::ShapeError(node.op->name + "#wrong_value", "expected a value of {}, got {} {}",
-                           node.aval.text(), value.aval().text(), at_line(node.where));
-  }
+  const Tensor value = function_value(*node.op, inputs, node.attrs, node.aval, node.where);
   node.buffer = value.node().buffer;
   node.look = value.node().look;
   node.object = value.node().object;

@@ -33,16 +33,6 @@ class Views {
 
 View view_of(const Node& node) { return {node.data(), &node.aval, &node.look.strides}; }
 
-/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the
-/// line it came up in.
-[[noreturn]] void rethrow_with_place(const core::ShapeError& error, const Node& node) {
-  const std::string line = at_line(node.where);
-  if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
-  throw core::ShapeError(core::Worded{
-      fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line),
-      error.place()});
-}
-
 /// Returns memory for a result of a node, or for the workspace where `of` is null. errors: DeviceError, with
 /// op and line.
 BufferPtr buffer_for(const Node& node, std::size_t bytes, const Aval* of) {
@@ -134,9 +124,17 @@ void run_kernel(Node& node, bool may_overwrite) {
   try {
     run_in_scratch(kernel, {*node.op, node.attrs.get(), inputs.all(), outputs.views(), {}, node.where}, node);
   } catch (const core::ShapeError& error) {
-    rethrow_with_place(error, node);
+    rethrow_with_place(error, *node.op, node.aval, node.where);
   }
   outputs.keep();
+}
+
+void rethrow_with_place(const core::ShapeError& error, const OpInfo& op, const Aval& aval,
+                        const std::source_location& where) {
+  const std::string line = at_line(where);
+  if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
+  throw core::ShapeError(core::Worded{
+      fmt::format("{}; asked for {} of {} {}", error.what(), op.name, aval.text(), line), error.place()});
 }
 
 NodePtr contiguous(const NodePtr& node) {

@@ -3,6 +3,7 @@
 // Inside of the engine: one kernel on the memory of its operands.
 #pragma once
 
+#include "engine/core/error.hpp"
 #include "engine/graph/node.hpp"
 
 namespace lodestone::engine {
@@ -11,5 +12,10 @@ namespace lodestone::engine {
 /// where the kernel allows it and nobody else needs that buffer, and `may_overwrite`. errors: those of the
 /// kernel, DeviceError where there is no memory; the node then stays without a value.
 void run_kernel(Node& node, bool may_overwrite);
+
+/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op, its
+/// result and the line it came up in.
+[[noreturn]] void rethrow_with_place(const core::ShapeError& error, const OpInfo& op, const Aval& aval,
+                                     const std::source_location& where);
 
 }  // namespace lodestone::engine

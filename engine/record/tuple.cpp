@@ -2,6 +2,7 @@
 #include "engine/record/tuple.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/graph/evaluate.hpp"
 #include "engine/record/record.hpp"
 
 namespace lodestone::engine {
@@ -50,6 +51,14 @@ Tensor evaluated_tuple(Tensors elements) {
   node->object = OpaquePtr(value);
   value->elements = std::move(elements);
   return Tensor(std::move(node));
+}
+
+Tensors without_gaps(Tensors tensors) {
+  eval(tensors);
+  for (Tensor& each : tensors) {
+    if (each.aval().kind == Kind::array) each = Tensor(contiguous(each.node_pointer()));
+  }
+  return tensors;
 }
 
 Aval tuple_aval(Device device) { return {{}, DType::f64, device, Kind::tuple}; }

@@ -36,6 +36,9 @@ struct ElementAttrs {
 [[nodiscard]] const Tensors& evaluated_elements(const Node& tuple);
 /// For ops that run: a tuple that has its values.
 [[nodiscard]] Tensor evaluated_tuple(Tensors elements);
+/// Returns the tensors evaluated, arrays without gaps: what a function gives looks the same however it was
+/// computed, and so does what kernels make of it.
+[[nodiscard]] Tensors without_gaps(Tensors tensors);
 /// Returns the aval of a tuple on this device.
 [[nodiscard]] Aval tuple_aval(Device device);
 

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/lower.hpp"
+
+#include "engine/compile/memory_plan.hpp"
+#include "engine/graph/op_table.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine {
+namespace {
+
+constexpr std::uint32_t none = Piece::none;
+
+/// Goes over a program once to see what looks at what, and once more to make launches.
+class Lowering {
+ public:
+  Lowering(const Program& program, std::span<const Strides> inputs);
+  [[nodiscard]] Lowered run();
+
+ private:
+  enum class Kind : std::uint8_t { view, function, kernel };
+
+  // What every value is.
+  void look_at_values(std::span<const Strides> inputs);
+  [[nodiscard]] Kind look_at_results(const Instruction& each);
+  void find_uses();
+  void hold_what_leaves();
+  void hold(Held::From from, ValueId root);
+
+  // Launches, one after the other.
+  void lower(std::uint32_t number);
+  void lower_kernel(const Instruction& each, std::uint32_t number);
+  void lower_function(const Instruction& each);
+  void launch(const Kernel& kernel, const OpInfo& op, const Instruction& each, std::span<const Access> in,
+              std::span<const Access> out);
+  [[nodiscard]] Access access(ValueId id);
+  [[nodiscard]] Access copied(const Access& from, const Instruction& each);
+  [[nodiscard]] Access result(const Instruction& each, std::uint32_t number, ValueId id, bool in_place);
+  [[nodiscard]] std::uint32_t replaced_by(const Instruction& each, std::uint32_t number, ValueId id) const;
+  [[nodiscard]] std::uint32_t add_piece(std::size_t bytes, Device device, std::uint32_t in_place_of = none);
+  [[nodiscard]] Source in_piece(std::uint32_t piece) const { return {Source::In::block, piece, 0}; }
+  void end_segment();
+
+  // At the end.
+  void release();
+  void place_pieces();
+
+  [[nodiscard]] Given given(ValueId id) const { return {held_of_[result_.roots[id]], id}; }
+  [[nodiscard]] const Value& value(ValueId id) const { return program_.values()[id]; }
+  [[nodiscard]] std::uint32_t next_launch() const {
+    return static_cast<std::uint32_t>(result_.launches.size());
+  }
+
+  const Program& program_;
+  Lowered result_;
+  std::vector<Kind> kinds_;                // by instruction
+  std::vector<std::uint32_t> last_use_;    // by root: instruction, or that which makes it
+  std::vector<std::uint32_t> held_of_;     // by root
+  std::vector<std::uint32_t> piece_of_;    // by root
+  std::vector<std::uint32_t> segment_of_;  // by instruction
+  std::vector<bool> is_output_;            // by root
+  std::vector<Piece> pieces_;
+  std::vector<Device> devices_;  // by piece
+  Segment segment_;
+};
+
+Lowering::Lowering(const Program& program, std::span<const Strides> inputs) : program_(program) {
+  const std::size_t n = program.values().size();
+  result_.looks.resize(n);
+  result_.roots.resize(n);
+  held_of_.resize(n, none);
+  piece_of_.resize(n, none);
+  is_output_.resize(n, false);
+  last_use_.resize(n, 0);
+  result_.n_threads = Scratch::threads_of_call();
+  look_at_values(inputs);
+}
+
+Lowered Lowering::run() {
+  find_uses();
+  hold_what_leaves();
+  for (std::uint32_t number = 0; number < program_.instructions().size(); ++number) lower(number);
+  end_segment();
+  for (const ValueId id : program_.outputs()) result_.outputs.push_back(given(id));
+  release();
+  place_pieces();
+  return std::move(result_);
+}
+
+// ---- Values ----------------------------------------------------------------------------------------------
+
+void Lowering::look_at_values(std::span<const Strides> inputs) {
+  for (ValueId id = 0; id < program_.values().size(); ++id) {
+    const Value& each = value(id);
+    result_.roots[id] = id;
+    if (each.from == Value::From::input)
+      result_.looks[id] = {0, inputs[each.of]};
+    else if (each.from == Value::From::constant)
+      result_.looks[id] = {0, program_.constants()[each.of].node().look.strides};
+    else if (each.output == 0)
+      kinds_.push_back(look_at_results(program_.instructions()[each.of]));
+  }
+}
+
+Lowering::Kind Lowering::look_at_results(const Instruction& each) {
+  for (ValueId id = each.first_result; id < each.first_result + each.n_results; ++id)
+    result_.looks[id] = Look::dense(value(id).aval.shape);
+  if (each.op->view != nullptr && each.n_operands == 1) {
+    const ValueId in = program_.operands(each)[0], out = each.first_result;
+    const auto look = each.op->view(value(in).aval, result_.looks[in], each.attrs.get(), value(out).aval);
+    if (look) {
+      result_.looks[out] = *look;
+      result_.roots[out] = result_.roots[in];
+      return Kind::view;
+    }
+  }
+  return each.op->run ? Kind::function : Kind::kernel;
+}
+
+void Lowering::find_uses() {
+  for (std::uint32_t number = 0; number < program_.instructions().size(); ++number) {
+    const Instruction& each = program_.instructions()[number];
+    for (std::uint32_t i = 0; i < each.n_results; ++i) {
+      if (kinds_[number] != Kind::view) last_use_[each.first_result + i] = number;
+    }
+    if (kinds_[number] == Kind::view) continue;
+    for (const ValueId id : program_.operands(each)) last_use_[result_.roots[id]] = number;
+  }
+}
+
+void Lowering::hold(Held::From from, ValueId root) {
+  if (held_of_[root] != none) return;
+  held_of_[root] = static_cast<std::uint32_t>(result_.held.size());
+  result_.held.push_back({from, root});
+}
+
+void Lowering::hold_what_leaves() {
+  const auto hold_all = [&](Value::From from, Held::From as) {
+    for (ValueId id = 0; id < program_.values().size(); ++id) {
+      if (value(id).from == from) hold(as, id);
+    }
+  };
+  hold_all(Value::From::input, Held::From::input);
+  hold_all(Value::From::constant, Held::From::constant);
+  for (std::uint32_t number = 0; number < program_.instructions().size(); ++number) {
+    const Instruction& each = program_.instructions()[number];
+    if (kinds_[number] != Kind::function) continue;
+    for (const ValueId id : program_.operands(each)) hold(Held::From::launch, result_.roots[id]);
+    for (std::uint32_t i = 0; i < each.n_results; ++i) hold(Held::From::function, each.first_result + i);
+  }
+  for (const ValueId id : program_.outputs()) {
+    hold(Held::From::launch, result_.roots[id]);
+    is_output_[result_.roots[id]] = true;
+  }
+}
+
+// ---- Launches --------------------------------------------------------------------------------------------
+
+void Lowering::lower(std::uint32_t number) {
+  const Instruction& each = program_.instructions()[number];
+  segment_of_.push_back(static_cast<std::uint32_t>(result_.segments.size()));
+  if (kinds_[number] == Kind::kernel) lower_kernel(each, number);
+  if (kinds_[number] == Kind::function) lower_function(each);
+}
+
+void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
+  const std::span<const ValueId> operands = program_.operands(each);
+  const Aval& out = value(each.first_result).aval;
+  const DType dtype = operands.empty() ? out.dtype : value(operands[0]).aval.dtype;
+  const Kernel& kernel = each.op->kernel(out.device.kind, dtype);
+  std::vector<Access> in, results;
+  for (const ValueId id : operands) {
+    const bool as_it_is = !kernel.contiguous_inputs || result_.looks[id].is_contiguous(value(id).aval.shape);
+    in.push_back(as_it_is ? access(id) : copied(access(id), each));
+  }
+  for (std::uint32_t i = 0; i < each.n_results; ++i)
+    results.push_back(result(each, number, each.first_result + i, kernel.in_place && i == 0));
+  launch(kernel, *each.op, each, in, results);
+}
+
+/// Adds a launch. Whatever it touches lives until then.
+void Lowering::launch(const Kernel& kernel, const OpInfo& op, const Instruction& each,
+                      std::span<const Access> in, std::span<const Access> out) {
+  const std::uint32_t number = next_launch();
+  const Attrs* attrs = &op == each.op ? each.attrs.get() : nullptr;
+  Launch made{&op,
+              attrs,
+              kernel.run,
+              static_cast<std::uint32_t>(result_.accesses.size()),
+              static_cast<std::uint32_t>(in.size()),
+              static_cast<std::uint32_t>(out.size()),
+              {},
+              {},
+              each.where};
+  std::vector<View> views;
+  for (const std::span<const Access> list : {in, out}) {
+    for (const Access& operand : list) {
+      if (operand.source.in == Source::In::block) pieces_[operand.source.of].last = number;
+      result_.accesses.push_back(operand);
+      views.push_back({nullptr, operand.aval, operand.strides});
+    }
+  }
+  if (kernel.workspace != nullptr) {
+    const std::span<const View> all(views);
+    made.workspace =
+        kernel.workspace({op, attrs, all.first(in.size()), all.subspan(in.size()), {}, each.where});
+    const std::size_t bytes = Scratch::bytes_of(made.workspace, result_.n_threads);
+    made.scratch = in_piece(add_piece(bytes, out[0].aval->device));
+  }
+  result_.launches.push_back(made);
+}
+
+Access Lowering::access(ValueId id) {
+  const std::uint32_t root = result_.roots[id];
+  const Look& look = result_.looks[id];
+  const Aval& aval = value(id).aval;
+  Source source =
+      held_of_[root] == none ? in_piece(piece_of_[root]) : Source{Source::In::held, held_of_[root], 0};
+  source.bytes = look.offset * static_cast<std::ptrdiff_t>(core::size_of(aval.dtype));
+  return {source, &aval, &look.strides};
+}
+
+Access Lowering::copied(const Access& from, const Instruction& each) {
+  static const OpInfo& copy = op_named("copy");
+  result_.dense.push_back(contiguous_strides(from.aval->shape));
+  const Access to{in_piece(add_piece(from.aval->bytes(), from.aval->device)), from.aval,
+                  &result_.dense.back()};
+  launch(copy.kernel(from.aval->device.kind, from.aval->dtype), copy, each, std::span(&from, 1),
+         std::span(&to, 1));
+  ++result_.n_copies;
+  return to;
+}
+
+Access Lowering::result(const Instruction& each, std::uint32_t number, ValueId id, bool in_place) {
+  if (held_of_[id] != none) {
+    segment_.made.push_back(held_of_[id]);
+  } else {
+    const Aval& aval = value(id).aval;
+    piece_of_[id] =
+        add_piece(aval.bytes(), aval.device, in_place ? replaced_by(each, number, id) : Piece::none);
+  }
+  return access(id);
+}
+
+/// Returns the piece of an operand that nobody needs any more and that has the size of the result, or none.
+std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t number, ValueId id) const {
+  const std::span<const ValueId> operands = program_.operands(each);
+  for (const ValueId operand : operands) {
+    const std::uint32_t root = result_.roots[operand], piece = piece_of_[root];
+    const Look& look = result_.looks[operand];
+    const auto is_root = [&](ValueId other) { return result_.roots[other] == root; };
+    const bool fits =
+        piece != none && last_use_[root] == number && look.offset == 0 &&
+        look.is_contiguous(value(operand).aval.shape) && pieces_[piece].bytes == value(id).aval.bytes() &&
+        value(operand).aval.bytes() == value(id).aval.bytes() && devices_[piece] == value(id).aval.device;
+    if (fits && std::ranges::count_if(operands, is_root) == 1) return piece;
+  }
+  return none;
+}
+
+std::uint32_t Lowering::add_piece(std::size_t bytes, Device device, std::uint32_t in_place_of) {
+  pieces_.push_back({bytes, next_launch(), next_launch(), in_place_of});
+  devices_.push_back(device);
+  return static_cast<std::uint32_t>(pieces_.size() - 1);
+}
+
+void Lowering::lower_function(const Instruction& each) {
+  FunctionCall call{&each, {}, {}};
+  for (const ValueId id : program_.operands(each)) call.operands.push_back(given(id));
+  for (std::uint32_t i = 0; i < each.n_results; ++i) call.results.push_back(held_of_[each.first_result + i]);
+  segment_.call = std::move(call);
+  end_segment();
+}
+
+void Lowering::end_segment() {
+  segment_.end_launch = next_launch();
+  result_.segments.push_back(std::exchange(segment_, {}));
+  segment_.first_launch = next_launch();
+}
+
+// ---- At the end ------------------------------------------------------------------------------------------
+
+void Lowering::release() {
+  for (std::uint32_t number = 0; number < result_.held.size(); ++number) {
+    const auto [from, root] = result_.held[number];
+    const bool is_own = from == Held::From::launch || from == Held::From::function;
+    if (is_own && !is_output_[root])
+      result_.segments[segment_of_[last_use_[root]]].released.push_back(number);
+  }
+}
+
+/// Places the pieces of each device in a block, and tells the launches where.
+void Lowering::place_pieces() {
+  std::vector<Source> places(pieces_.size());
+  std::vector<std::uint32_t> number_there(pieces_.size());
+  std::vector<bool> is_placed(pieces_.size(), false);
+  for (std::uint32_t first = 0; first < pieces_.size(); ++first) {
+    if (is_placed[first]) continue;
+    std::vector<Piece> here;
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t i = first; i < pieces_.size(); ++i) {
+      if (!(devices_[i] == devices_[first])) continue;
+      is_placed[i] = true;
+      number_there[i] = static_cast<std::uint32_t>(here.size());
+      numbers.push_back(i);
+      here.push_back(pieces_[i]);
+      if (here.back().in_place_of != none) here.back().in_place_of = number_there[here.back().in_place_of];
+    }
+    const MemoryPlan plan = placed(here);
+    verify(here, plan);
+    const auto block = static_cast<std::uint32_t>(result_.blocks.size());
+    result_.blocks.push_back({devices_[first], plan.bytes});
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      places[numbers[i]] = {Source::In::block, block, static_cast<std::ptrdiff_t>(plan.offsets[i])};
+  }
+  const auto place = [&](Source& source) {
+    if (source.in != Source::In::block) return;
+    const Source& piece = places[source.of];
+    source = {Source::In::block, piece.of, piece.bytes + source.bytes};
+  };
+  for (Access& each : result_.accesses) place(each.source);
+  for (Launch& each : result_.launches) {
+    if (each.workspace.shared + each.workspace.per_thread > 0) place(each.scratch);
+  }
+}
+
+}  // namespace
+
+Lowered lowered(const Program& program, std::span<const Strides> inputs) {
+  return Lowering(program, inputs).run();
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: a program as launches of kernels with places in memory, all of it decided before the
+// first run.
+#pragma once
+
+#include "engine/graph/kernel.hpp"
+#include "engine/program/program.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+namespace lodestone::engine {
+
+/// Place of bytes: in a block of the plan, or in a tensor that a run holds.
+struct Source {
+  enum class In : std::uint8_t { block, held };
+  In in;
+  std::uint32_t of;      ///< number of the block or of the tensor
+  std::ptrdiff_t bytes;  ///< from its start
+};
+
+/// An operand of a kernel.
+struct Access {
+  Source source;
+  const Aval* aval;
+  const Strides* strides;
+};
+
+/// One call of a kernel. Its operands are accesses in a row, inputs before outputs.
+struct Launch {
+  const OpInfo* op;
+  const Attrs* attrs;
+  void (*run)(const KernelCall&);
+  std::uint32_t first_access, n_in, n_out;
+  Workspace workspace;
+  Source scratch;
+  std::source_location where;
+};
+
+/// A tensor that a run holds, because it comes from outside, leaves the plan or meets an op with a function.
+struct Held {
+  enum class From : std::uint8_t { input, constant, launch, function };
+  From from;
+  ValueId value;
+};
+
+/// A value as a look at a tensor that a run holds.
+struct Given {
+  std::uint32_t held;
+  ValueId value;
+};
+
+/// A use of an op that no kernel computes.
+struct FunctionCall {
+  const Instruction* instruction;
+  std::vector<Given> operands;
+  std::vector<std::uint32_t> results;  ///< numbers of held tensors
+};
+
+/// Launches in a row, and then, but for the last segment, a function.
+struct Segment {
+  std::uint32_t first_launch = 0, end_launch = 0;
+  std::vector<std::uint32_t> made;  ///< held tensors that its launches write
+  std::optional<FunctionCall> call;
+  std::vector<std::uint32_t> released;  ///< held tensors without a later use
+};
+
+/// The memory of a plan on one device.
+struct Block {
+  Device device;
+  std::size_t bytes;
+};
+
+/// Result of lowering a program. It refers to the program, which lives longer.
+struct Lowered {
+  std::vector<std::uint32_t> roots;  ///< by value: that whose elements it looks at
+  std::vector<Look> looks;           ///< by value: at the first element of its root
+  std::deque<Strides> dense;         ///< strides of copies
+  std::vector<Access> accesses;
+  std::vector<Launch> launches;
+  std::vector<Segment> segments;
+  std::vector<Held> held;  ///< inputs, then constants, then others
+  std::vector<Block> blocks;
+  std::vector<Given> outputs;
+  std::int64_t n_copies = 0;  ///< launches that only remove gaps
+  int n_threads = 1;          ///< for which workspaces have room
+};
+
+/// Lowers a program for inputs with these strides: each instruction is a view, a function or a launch of the
+/// kernel that an eager run takes; operands with gaps that a kernel does not take are copied first. Arrays
+/// that do not leave lie in blocks, in the order in which they come, and are written in place of an operand
+/// at its last use where the kernel allows it. errors: those of `OpInfo::kernel`.
+[[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/plan.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/dispatch/function_run.hpp"
+#include "engine/dispatch/kernel_run.hpp"
+#include "engine/graph/op_info.hpp"
+#include "engine/record/tuple.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lodestone::engine {
+
+/// Memory for one run at a time, with every call made ready.
+struct Plan::Instance {
+  struct Call {
+    void (*run)(const KernelCall&);
+    KernelCall call;
+  };
+  std::vector<BufferPtr> blocks;
+  std::vector<View> views;  ///< by access
+  std::vector<Call> calls;  ///< by launch
+  Tensors held;
+
+  /// Gives a tensor to the calls that use it.
+  void hold(std::uint32_t number, const Tensor& tensor, const Plan& plan) {
+    held[number] = tensor;
+    for (const std::uint32_t access : plan.accesses_of_[number])
+      views[access].data = tensor.node().data() + plan.lowered_.accesses[access].source.bytes;
+  }
+};
+
+Plan::Plan(Program program, std::span<const Strides> inputs)
+    : program_(std::move(program)), lowered_(lowered(program_, inputs)), accesses_of_(lowered_.held.size()) {
+  for (std::uint32_t i = 0; i < lowered_.accesses.size(); ++i) {
+    const Source& source = lowered_.accesses[i].source;
+    if (source.in == Source::In::held) accesses_of_[source.of].push_back(i);
+  }
+}
+
+Plan::~Plan() = default;
+
+std::size_t Plan::block_bytes() const {
+  std::size_t bytes = 0;
+  for (const Block& each : lowered_.blocks) bytes += each.bytes;
+  return bytes;
+}
+
+std::unique_ptr<Plan::Instance> Plan::new_instance() const {
+  auto made = std::make_unique<Instance>();
+  for (const Block& each : lowered_.blocks) made->blocks.emplace_back(new Buffer(each.device, each.bytes));
+  const auto in_block = [&](const Source& source) {
+    return source.in == Source::In::block ? made->blocks[source.of]->data() + source.bytes : nullptr;
+  };
+  for (const Access& each : lowered_.accesses)
+    made->views.push_back({in_block(each.source), each.aval, each.strides});
+  for (const Launch& each : lowered_.launches) {
+    const std::span<const View> all =
+        std::span(made->views).subspan(each.first_access, each.n_in + each.n_out);
+    const bool has_scratch = each.workspace.shared + each.workspace.per_thread > 0;
+    const Scratch scratch(has_scratch ? in_block(each.scratch) : nullptr, each.workspace, lowered_.n_threads);
+    made->calls.push_back(
+        {each.run,
+         {*each.op, each.attrs, all.first(each.n_in), all.subspan(each.n_in), scratch, each.where}});
+  }
+  made->held.resize(lowered_.held.size());
+  for (std::uint32_t i = 0; i < lowered_.held.size(); ++i) {
+    const Value& value = program_.values()[lowered_.held[i].value];
+    if (value.from == Value::From::constant) made->hold(i, program_.constants()[value.of], *this);
+  }
+  return made;
+}
+
+std::unique_ptr<Plan::Instance> Plan::take() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto taken = std::move(free_.back());
+      free_.pop_back();
+      return taken;
+    }
+  }
+  return new_instance();
+}
+
+/// One run, on an instance that is free again afterwards.
+class Plan::Run {
+ public:
+  explicit Run(const Plan& plan) : plan_(plan), lowered_(plan.lowered_), instance_(plan.take()) {}
+  ~Run() {
+    for (std::size_t i = 0; i < lowered_.held.size(); ++i) {
+      if (lowered_.held[i].from != Held::From::constant) instance_->held[i] = Tensor();
+    }
+    const std::lock_guard lock(plan_.mutex_);
+    plan_.free_.push_back(std::move(instance_));
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  [[nodiscard]] Tensors outputs(std::span<const Tensor> inputs);
+
+ private:
+  void hold(std::uint32_t number, const Tensor& tensor) { instance_->hold(number, tensor, plan_); }
+  void run(const Segment& segment);
+  void launch(const Segment& segment) const;
+  void call(const FunctionCall& call);
+  [[nodiscard]] Tensor tensor(const Given& given) const;
+
+  const Plan& plan_;
+  const Lowered& lowered_;
+  std::unique_ptr<Instance> instance_;
+};
+
+void Plan::Run::launch(const Segment& segment) const {
+  std::uint32_t next = segment.first_launch;
+  try {
+    for (; next < segment.end_launch; ++next) {
+      const Instance::Call& each = instance_->calls[next];
+      each.run(each.call);
+    }
+  } catch (const core::ShapeError& error) {
+    const KernelCall& call = instance_->calls[next].call;
+    rethrow_with_place(error, call.op, *call.out[0].aval, call.where);
+  }
+}
+
+/// Returns a value as a tensor: what is held, or a view of it.
+Tensor Plan::Run::tensor(const Given& given) const {
+  const Tensor& held = instance_->held[given.held];
+  if (lowered_.held[given.held].value == given.value) return held;
+  NodePtr node(new Node);
+  node->aval = plan_.program_.values()[given.value].aval;
+  node->buffer = held.node().buffer;
+  node->look = lowered_.looks[given.value];
+  node->look.offset += held.node().look.offset;
+  return Tensor(std::move(node));
+}
+
+void Plan::Run::call(const FunctionCall& call) {
+  const Instruction& instruction = *call.instruction;
+  Tensors operands;
+  for (const Given& each : call.operands) operands.push_back(tensor(each));
+  const bool is_tuple = instruction.op->results != nullptr;
+  const Aval& first = plan_.program_.values()[instruction.first_result].aval;
+  const Tensor value = function_value(*instruction.op, operands, instruction.attrs,
+                                      is_tuple ? tuple_aval(operands[0].device()) : first, instruction.where);
+  const Tensors results = without_gaps(is_tuple ? evaluated_elements(value.node()) : Tensors{value});
+  for (std::size_t i = 0; i < results.size(); ++i) hold(call.results[i], results[i]);
+}
+
+void Plan::Run::run(const Segment& segment) {
+  for (const std::uint32_t number : segment.made)
+    hold(number, new_array(plan_.program_.values()[lowered_.held[number].value].aval));
+  launch(segment);
+  if (segment.call) call(*segment.call);
+  for (const std::uint32_t number : segment.released) instance_->held[number] = Tensor();
+}
+
+Tensors Plan::Run::outputs(std::span<const Tensor> inputs) {
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) hold(i, inputs[i]);
+  for (const Segment& each : lowered_.segments) run(each);
+  Tensors result;
+  result.reserve(lowered_.outputs.size());
+  for (const Given& each : lowered_.outputs) result.push_back(tensor(each));
+  return result;
+}
+
+void Plan::check(std::span<const Tensor> inputs) const {
+  if (inputs.size() != program_.n_inputs())
+    throw core::InvalidArgument("engine::Plan#wrong_input_count", "expected {} inputs, got {}",
+                                program_.n_inputs(), inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_array = inputs[i].aval().kind == Kind::array;
+    if (!(inputs[i].aval() == program_.values()[i].aval) ||
+        (is_array && !(inputs[i].node().look.strides == lowered_.looks[i].strides)))
+      throw core::InvalidArgument("engine::Plan#wrong_input",
+                                  "expected {} with strides {} as input {}, got {} with strides {}",
+                                  program_.values()[i].aval.text(), lowered_.looks[i].strides.text(), i,
+                                  inputs[i].aval().text(), inputs[i].node().look.strides.text());
+  }
+  if (Scratch::threads_of_call() > lowered_.n_threads)
+    throw core::InvalidArgument("engine::Plan#more_threads",
+                                "expected at most {} threads, as when the plan was made, got {}",
+                                lowered_.n_threads, Scratch::threads_of_call());
+}
+
+Tensors Plan::run(std::span<const Tensor> inputs) const {
+  for (const Tensor& each : inputs) each.eval();
+  check(inputs);
+  return Run(*this).outputs(inputs);
+}
+
+}  // namespace lodestone::engine

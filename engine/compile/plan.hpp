@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/compile/lower.hpp"
+
+#include <memory>
+#include <mutex>
+
+namespace lodestone::engine {
+
+/// A program that runs again and again: kernels, addresses and memory are decided once. A run looks nothing
+/// up and asks for memory for its results only; all else lies in one block per device, which stays. Kernels
+/// and their order are those of the recorded ops, so that the bits are, too. Threads may run a plan at once:
+/// each run has a block to itself.
+class Plan {
+ public:
+  /// `inputs`: strides of what it will run on, because some kernels add in the order of memory. The number of
+  /// threads is that of now. errors: those of `OpInfo::kernel`.
+  Plan(Program program, std::span<const Strides> inputs);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// Returns the outputs, evaluated. Inputs are used where they are. errors: InvalidArgument for other inputs
+  /// than it was made for, or more threads; those of the kernels, with op and line, and of functions.
+  [[nodiscard]] Tensors run(std::span<const Tensor> inputs) const;
+
+  [[nodiscard]] const Program& program() const { return program_; }
+  /// Returns the number of kernels that a run calls: one per instruction but for views and functions, and one
+  /// per copy.
+  [[nodiscard]] std::int64_t n_launches() const { return std::ssize(lowered_.launches); }
+  /// Returns the number of operands that a run copies first, because they have gaps.
+  [[nodiscard]] std::int64_t n_copies() const { return lowered_.n_copies; }
+  /// Returns the bytes of a run beside its inputs and results.
+  [[nodiscard]] std::size_t block_bytes() const;
+
+ private:
+  struct Instance;
+  class Run;
+  void check(std::span<const Tensor> inputs) const;
+  [[nodiscard]] std::unique_ptr<Instance> new_instance() const;
+  [[nodiscard]] std::unique_ptr<Instance> take() const;
+
+  Program program_;
+  Lowered lowered_;
+  std::vector<std::vector<std::uint32_t>> accesses_of_;  ///< by held tensor
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Instance>> free_;
+};
+
+}  // namespace lodestone::engine
