@@ -93,13 +93,11 @@ void Lowering::look_at_values(std::span<const Strides> inputs) {
   for (ValueId id = 0; id < program_.values().size(); ++id) {
     const Value& each = value(id);
     result_.roots[id] = id;
-    if (each.from == Value::From::input)
-      result_.looks[id] = {0, inputs[each.of]};
-    else if (each.from == Value::From::constant)
+    if (each.from == Value::From::input) result_.looks[id] = {0, inputs[each.of]};
+    if (each.from == Value::From::constant)
       result_.looks[id] = {0, program_.constants()[each.of].node().look.strides};
-    else if (each.output == 0)
-      kinds_.push_back(look_at_results(program_.instructions()[each.of]));
   }
+  for (const Instruction& each : program_.instructions()) kinds_.push_back(look_at_results(each));
 }
 
 Lowering::Kind Lowering::look_at_results(const Instruction& each) {
@@ -250,8 +248,8 @@ std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t numbe
     const Look& look = result_.looks[operand];
     const auto is_root = [&](ValueId other) { return result_.roots[other] == root; };
     const bool fits =
-        piece != none && last_use_[root] == number && look.offset == 0 &&
-        look.is_contiguous(value(operand).aval.shape) && pieces_[piece].bytes == value(id).aval.bytes() &&
+        piece != none && last_use_[root] == number && look.is_contiguous(value(operand).aval.shape) &&
+        pieces_[piece].bytes == value(id).aval.bytes() &&
         value(operand).aval.bytes() == value(id).aval.bytes() && devices_[piece] == value(id).aval.device;
     if (fits && std::ranges::count_if(operands, is_root) == 1) return piece;
   }

@@ -142,9 +142,10 @@ void Plan::Run::call(const FunctionCall& call) {
   Tensors operands;
   for (const Given& each : call.operands) operands.push_back(tensor(each));
   const bool is_tuple = instruction.op->results != nullptr;
-  const Aval& first = plan_.program_.values()[instruction.first_result].aval;
-  const Tensor value = function_value(*instruction.op, operands, instruction.attrs,
-                                      is_tuple ? tuple_aval(operands[0].device()) : first, instruction.where);
+  const Aval expected =
+      is_tuple ? tuple_aval(operands[0].device()) : plan_.program_.values()[instruction.first_result].aval;
+  const Tensor value =
+      function_value(*instruction.op, operands, instruction.attrs, expected, instruction.where);
   const Tensors results = without_gaps(is_tuple ? evaluated_elements(value.node()) : Tensors{value});
   for (std::size_t i = 0; i < results.size(); ++i) hold(call.results[i], results[i]);
 }

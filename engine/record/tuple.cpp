@@ -42,10 +42,9 @@ const Tensors& evaluated_elements(const Node& tuple) {
   return static_cast<const TupleValue&>(*tuple.object).elements;
 }
 
-Tensor evaluated_tuple(Tensors elements) {
+Tensor evaluated_tuple(Tensors elements, Device device) {
   eval(elements);
   NodePtr node(new Node);
-  const Device device = elements.empty() ? cpu : elements[0].device();
   node->aval = tuple_aval(device);
   auto* value = new TupleValue(device, avals_of(elements));
   node->object = OpaquePtr(value);

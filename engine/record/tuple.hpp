@@ -34,8 +34,11 @@ struct ElementAttrs {
 [[nodiscard]] std::vector<Aval> avals_of(std::span<const Tensor> tensors);
 /// Returns the elements of a node of `Kind::tuple` that has run.
 [[nodiscard]] const Tensors& evaluated_elements(const Node& tuple);
-/// For ops that run: a tuple that has its values.
-[[nodiscard]] Tensor evaluated_tuple(Tensors elements);
+/// For ops that run: a tuple that has its values, on this device or that of its first element.
+[[nodiscard]] Tensor evaluated_tuple(Tensors elements, Device device);
+[[nodiscard]] inline Tensor evaluated_tuple(const Tensors& elements) {
+  return evaluated_tuple(elements, elements[0].device());
+}
 /// Returns the tensors evaluated, arrays without gaps: what a function gives looks the same however it was
 /// computed, and so does what kernels make of it.
 [[nodiscard]] Tensors without_gaps(Tensors tensors);

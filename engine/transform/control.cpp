@@ -50,7 +50,8 @@ Tensors operands_of(R args) { return {args.in.begin() + 1, args.in.end()}; }
 
 Tensor run_cond(R args) {
   const auto& attrs = args.as<CondAttrs>();
-  return evaluated_tuple(without_gaps((args.in[0].item<bool>() ? attrs.yes : attrs.no)(operands_of(args))));
+  return evaluated_tuple(without_gaps((args.in[0].item<bool>() ? attrs.yes : attrs.no)(operands_of(args))),
+                         args.in[0].device());
 }
 
 Tensor cond_jvp(R args, std::span<const Tensor> tangents) {

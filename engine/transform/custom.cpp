@@ -129,7 +129,8 @@ void register_custom(OpTable& table) {
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
   row.results = [](const InferArgs& args) { return args.as<CustomAttrs>().body.outputs(); };
   row.run = [](R args) {
-    return evaluated_tuple(without_gaps(args.as<CustomAttrs>().body({args.in.begin(), args.in.end()})));
+    return evaluated_tuple(without_gaps(args.as<CustomAttrs>().body({args.in.begin(), args.in.end()})),
+                           args.in[0].device());
   };
   row.runs_when_recorded = [](const Attrs* attrs) {
     return attrs_as<CustomAttrs>(*attrs).body.trace().runs_when_recorded();

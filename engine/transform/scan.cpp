@@ -118,7 +118,7 @@ Tensor run_scan(R args) {
                     bytes.size());
     }
   }
-  return evaluated_tuple(without_gaps(joined({carry, ys})));
+  return evaluated_tuple(without_gaps(joined({carry, ys})), args.in[0].device());
 }
 
 // ---- Derivatives -----------------------------------------------------------------------------------------

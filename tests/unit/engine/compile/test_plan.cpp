@@ -99,7 +99,8 @@ TEST_CASE("plan: a gradient through layers gives the bits of the eager run", "[e
 TEST_CASE("plan: inputs with gaps, shifted inputs and views among the outputs", "[engine]") {
   const auto f = [](const Tensors& x) -> Tensors {
     const Tensor turned = transpose(x[0]);
-    return {sum(turned, Axes{0}), turned, slice(x[0] * 2.0, 0, 1, 2), x[0], slice(turned, 0, 1, 2)};
+    return {sum(turned, Axes{0}) + sum(slice(turned, 0, 1, 2)), turned, slice(x[0] * 2.0, 0, 1, 2), x[0],
+            slice(turned, 0, 1, 2)};
   };
   const Tensor whole = counted({4, 6});
   const Tensor part = slice(transpose(whole), 0, 2, 5).eval();  // [3, 4], with gaps, not from the start
@@ -179,6 +180,24 @@ TEST_CASE("plan: functions among kernels run in their order", "[engine]") {
     CHECK(taken == "aabb");
   }
   CHECK(plan->n_launches() == 5);  // product, sum, comparison, sine, sum
+}
+
+TEST_CASE("plan: a function without results runs for its effects", "[engine]") {
+  int n_calls = 0;
+  const auto count = [&](double t) { return ++n_calls, t; };
+  const core::MapPtr map = core::pointwise("count", 1, count, [](double) { return 1.0; });
+  const Function nothing = checkpoint([&](const Tensors& x) -> Tensors {
+    static_cast<void>(external(map, x[0]));
+    return {};
+  });
+  const auto f = [&](const Tensors& x) -> Tensors {
+    static_cast<void>(nothing(x));
+    return {x[0] * 2.0};
+  };
+  const auto plan = plan_of(f, {row({1})});
+  CHECK(plan->run(Tensors{row({2})})[0].item<double>() == 4.0);
+  CHECK(plan->run(Tensors{row({3})})[0].item<double>() == 6.0);
+  CHECK(n_calls == 2);
 }
 
 TEST_CASE("plan: what a function gives is used without gaps, as in an eager run", "[engine]") {

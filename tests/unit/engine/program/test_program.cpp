@@ -121,6 +121,11 @@ TEST_CASE("program: another attribute, constant, shape, operand or output makes 
     return differs(Program(std::move(parts)));
   };
   CHECK(differs(sums({1})));
+  const auto flipped = [](int axis) {
+    return program_of([&](const Tensors& in) -> Tensors { return {flip(in[0], axis)}; }, {zeros({2, 2})});
+  };
+  CHECK_FALSE(flipped(0).same(flipped(1)));
+  CHECK(flipped(0).hash() != flipped(1).hash());
   CHECK(differs(sums({0}, 2.0 + 1e-15)));
   CHECK(differs(sums({0}, -2.0)));
   CHECK(changed([](ProgramParts& parts) { parts.operands[0] = 1; }));
