@@ -3,6 +3,7 @@
 // Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [training]
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
+#include "engine/compile/compile.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/dispatch/executor.hpp"
@@ -96,6 +97,11 @@ void measure_dispatch(bench::Results& results) {
                {},
                {},
                {}});
+  const engine::Compiled additions = engine::compile(
+      [&](const engine::Tensors& x) -> engine::Tensors { return {chain(x[0], x[1], Evaluate::at_end)}; });
+  const engine::Tensors both{start, other};
+  results.add(
+      {name, "compiled, per op", "s", per_op(median_seconds([&] { additions(both); })), 1.2e-7, {}, {}});
   const auto slope = engine::grad([&](const Tensor& x) {
     Tensor y = x;
     for (int i = 0; i < chain_length; ++i) y = y * other;
@@ -106,6 +112,16 @@ void measure_dispatch(bench::Results& results) {
                "s",
                per_op(median_seconds([&] { slope(start).eval(); })),
                {},
+               {},
+               {}});
+  const engine::Compiled slopes =
+      engine::compile([&](const engine::Tensors& x) -> engine::Tensors { return {slope(x[0])}; });
+  const engine::Tensors one{start};
+  results.add({"chain of 1000 products of 16 f32",
+               "compiled, value and gradient, per op",
+               "s",
+               per_op(median_seconds([&] { slopes(one); })),
+               3e-7,
                {},
                {}});
 }

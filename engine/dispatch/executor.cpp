@@ -208,5 +208,6 @@ ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen,
   observer = this;
 }
 ExecutionObserver::~ExecutionObserver() { observer = outer_; }
+bool ExecutionObserver::is_watching() { return observer != nullptr; }
 
 }  // namespace lodestone::engine

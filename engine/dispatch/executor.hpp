@@ -23,6 +23,8 @@ class ExecutionObserver {
   ~ExecutionObserver();
   ExecutionObserver(const ExecutionObserver&) = delete;
   ExecutionObserver& operator=(const ExecutionObserver&) = delete;
+  /// Returns true if one lives on this thread.
+  [[nodiscard]] static bool is_watching();
   void tell_begin(const Node& node) const {
     if (begins_) begins_(node);
   }

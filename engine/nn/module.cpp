@@ -3,14 +3,23 @@
 
 #include "engine/nn/members.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/host_state.hpp"
 
 namespace lodestone::engine {
+namespace {
+
+template <class Members>
+void set_mode_of(Members& members, Mode mode) {
+  if (std::exchange(members.mode, mode) != mode) note_host_state_change();
+}
+
+}  // namespace
 
 Mode Module::mode() const { return members_->mode; }
 
 void Module::set_mode(Mode mode) const {
   const auto set = [&](const auto& self, Members& members) -> void {
-    members.mode = mode;
+    set_mode_of(members, mode);
     for (const auto& [name, part] : members.parts) self(self, *part);
   };
   set(set, *members_);
@@ -26,7 +35,7 @@ InMode::InMode(const Module& module, Mode mode) {
 }
 
 InMode::~InMode() {
-  for (const auto& [members, mode] : before_) members->mode = mode;
+  for (const auto& [members, mode] : before_) set_mode_of(*members, mode);
 }
 
 Sequential::Sequential(std::vector<Layer> layers) : layers_(std::move(layers)) {

@@ -17,6 +17,8 @@ class Effects {
   [[nodiscard]] const Tensors& noted() const { return noted_; }
   /// Gives a result to the scope around: it belongs there.
   void pass_on(const Tensor& result) const;
+  /// Returns the innermost scope of this thread, null outside of all.
+  [[nodiscard]] static const Effects* innermost();
   /// Gives a result to the innermost scope, if there is one.
   static void note(const Tensor& result);
 

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/evaluate.hpp"
 #include "engine/record/effects.hpp"
+#include "engine/record/state_scope.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -47,6 +48,12 @@ class Marks {
   std::uint64_t n_, first_;
 };
 
+Tensors placeholders_of(std::span<const Aval> avals, const std::source_location& where) {
+  Tensors result;
+  for (const Aval& aval : avals) result.push_back(placeholder(aval, where));
+  return result;
+}
+
 /// Returns the tensors in these slots; where there is no slot, the given ones.
 Tensors replaced(const Tensors& tensors, std::span<const int> slots, const Tensors& of_slot) {
   Tensors result;
@@ -62,6 +69,11 @@ bool is_differentiating() { return differentiating; }
 Differentiating::Differentiating(bool value) : before_(std::exchange(differentiating, value)) {}
 Differentiating::~Differentiating() { differentiating = before_; }
 
+bool may_be_followed(const Tensor& tensor) {
+  const Node& node = tensor.node();
+  return (node.is_abstract || node.is_followed) && !(node.is_evaluated() && node.inputs.size() == 0);
+}
+
 Trace Trace::of(const Function& f, const Tensors& inputs, std::source_location where) {
   static const OpInfo& identity = op_named("identity");
   Tensors marked;
@@ -70,17 +82,24 @@ Trace Trace::of(const Function& f, const Tensors& inputs, std::source_location w
     marked.back().node().is_followed = true;
   }
   const Differentiating scope(true);
-  return Trace(f, std::move(marked), nullptr, where);
+  return Trace(f, std::move(marked), nullptr, nullptr, where);
 }
 
 Trace Trace::without_values(const Function& f, std::span<const Aval> inputs, std::source_location where) {
-  Tensors placeholders;
-  for (const Aval& aval : inputs) placeholders.push_back(placeholder(aval, where));
   const Effects effects;
-  return Trace(f, std::move(placeholders), &effects, where);
+  return Trace(f, placeholders_of(inputs, where), &effects, nullptr, where);
 }
 
-Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where)
+Trace::WithCells Trace::with_cells(const Function& f, std::span<const Aval> inputs,
+                                   std::source_location where) {
+  const Effects effects;
+  const StateScope cells;
+  Trace trace(f, placeholders_of(inputs, where), &effects, &cells, where);
+  return {std::move(trace), cells.read(), cells.assigned()};
+}
+
+Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, const StateScope* cells,
+             std::source_location where)
     : inputs_(std::move(inputs)) {
   const KeepGraph keep;  // f may look at values on the way
   outputs_ = f(inputs_);
@@ -89,6 +108,11 @@ Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, std::sou
       throw core::InvalidArgument("engine::transform#empty_output",
                                   "expected tensors from the function, got an empty one as output {} {}", i,
                                   at_line(where));
+  }
+  if (cells != nullptr) {
+    const Tensors values = values_of(cells->assigned());
+    inputs_.insert(inputs_.end(), cells->placeholders().begin(), cells->placeholders().end());
+    outputs_.insert(outputs_.end(), values.begin(), values.end());
   }
   collect(effects);
 }
@@ -157,11 +181,9 @@ Tensors Trace::lift_captured() {
   Tensors captured;
   std::unordered_map<const Node*, Slot> lifted;
   for_each_use([&](const Tensor& tensor, Slot slot) {
-    const Node& node = tensor.node();
-    const bool is_constant =
-        (!node.is_abstract && !node.is_followed) || (node.is_evaluated() && node.inputs.size() == 0);
     const auto next = static_cast<Slot>(inputs_.size() + captured.size());
-    if (slot < 0 && !is_constant && lifted.emplace(&node, next).second) captured.push_back(tensor);
+    if (slot < 0 && may_be_followed(tensor) && lifted.emplace(&tensor.node(), next).second)
+      captured.push_back(tensor);
   });
   const auto n_before = static_cast<Slot>(inputs_.size()), n_more = static_cast<Slot>(captured.size());
   for_each_use([&](const Tensor& tensor, Slot& slot) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/record/record.hpp"
+#include "engine/record/variable.hpp"
 
 #include <functional>
 #include <span>
@@ -11,6 +12,7 @@
 namespace lodestone::engine {
 
 class Effects;
+class StateScope;
 
 /// A function of tensors; must record the same ops whenever it is called with the same shapes.
 using Function = std::function<Tensors(const Tensors&)>;
@@ -39,6 +41,12 @@ class Trace {
   [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs, std::source_location where);
   /// Calls f with placeholders of these avals.
   [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs,
+                                            std::source_location where);
+
+  struct WithCells;
+  /// As `without_values`; cells that f reads are further inputs, behind the others, and cells that it assigns
+  /// further outputs. Afterwards all of them hold what they held before.
+  [[nodiscard]] static WithCells with_cells(const Function& f, std::span<const Aval> inputs,
                                             std::source_location where);
 
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
@@ -82,7 +90,8 @@ class Trace {
 
  private:
   Trace() = default;
-  Trace(const Function& f, Tensors inputs, const Effects* effects, std::source_location where);
+  Trace(const Function& f, Tensors inputs, const Effects* effects, const StateScope* cells,
+        std::source_location where);
   /// Makes steps of what the outputs and the effects need.
   void collect(const Effects* effects);
   void add(Step step);
@@ -96,6 +105,15 @@ class Trace {
   std::vector<Slot> input_slots_, output_slots_;
   bool runs_when_recorded_ = false;
 };
+
+/// A trace whose last inputs and outputs are cells.
+struct Trace::WithCells {
+  Trace trace;
+  Variables read, assigned;
+};
+
+/// Returns true if a transform that is under way may follow a tensor, or none can tell its value.
+[[nodiscard]] bool may_be_followed(const Tensor& tensor);
 
 /// Returns true if derivatives will be taken of the trace now recorded on this thread. Expensive ops then
 /// keep the data for these derivatives.

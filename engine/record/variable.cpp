@@ -2,6 +2,7 @@
 #include "engine/record/variable.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/record/state_scope.hpp"
 
 namespace lodestone::engine {
 namespace {
@@ -19,6 +20,11 @@ Variable::Variable(std::string name, Tensor value, Role role) {
   cell_ = std::make_shared<Cell>(Cell{std::move(name), std::move(value), role});
 }
 
+Tensor Variable::value() const {
+  if (StateScope* scope = StateScope::innermost()) scope->note_read(*this);
+  return cell_->value;
+}
+
 void Variable::assign(const Located& value) const {
   if (!value.tensor.is_valid() || !(value.tensor.aval() == aval())) {
     throw core::ShapeError(
@@ -26,13 +32,15 @@ void Variable::assign(const Located& value) const {
         "expected {} for \"{}\", got {}; a variable keeps its shape and dtype {}", aval().text(), name(),
         value.tensor.is_valid() ? value.tensor.aval().text() : "an empty tensor", at_line(value.where));
   }
-  if (value.tensor.node().is_abstract) {
+  StateScope* scope = StateScope::innermost();
+  if (value.tensor.node().is_abstract && (scope == nullptr || !scope->takes_placeholders())) {
     throw core::InvalidArgument("engine::Variable#no_values_while_tracing",
                                 "expected a tensor with elements for \"{}\", got one inside a transform that "
                                 "traces without values, which "
                                 "cannot leave it; evaluate the module in the mode that changes no state {}",
                                 name(), at_line(value.where));
   }
+  if (scope != nullptr) scope->note_assigned(*this);
   if (innermost != nullptr) innermost->note_assigned(*this);
   cell_->value = value.tensor;
   ++cell_->n_assigned;
@@ -57,7 +65,8 @@ HeldValues::HeldValues(std::span<const Variable> variables, const Tensors& value
   held_.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     auto& cell = *variables[i].cell_;
-    held_.push_back({variables[i], std::exchange(cell.value, values[i]), cell.n_assigned});
+    held_.push_back({variables[i], variables[i].value(), cell.n_assigned});
+    cell.value = values[i];
   }
   innermost = this;
 }
@@ -73,9 +82,11 @@ HeldValues::~HeldValues() {
   }
 }
 
+HeldValues* HeldValues::exchange_innermost(HeldValues* scope) { return std::exchange(innermost, scope); }
+
 void HeldValues::note_assigned(const Variable& variable) {
   if (outer_ != nullptr) outer_->note_assigned(variable);
-  before_.emplace_back(variable, variable.value());
+  before_.emplace_back(variable, variable.cell_->value);
 }
 
 }  // namespace lodestone::engine

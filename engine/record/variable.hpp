@@ -26,9 +26,9 @@ class Variable {
   [[nodiscard]] const std::string& name() const { return cell_->name; }
   [[nodiscard]] Role role() const { return cell_->role; }
   [[nodiscard]] const Aval& aval() const { return cell_->value.aval(); }
-  [[nodiscard]] Tensor value() const { return cell_->value; }
+  [[nodiscard]] Tensor value() const;
   /// From here on the cell holds `value`, evaluated or not. errors: ShapeError for another shape, dtype or
-  /// device; InvalidArgument for a tensor without elements, inside `vmap`.
+  /// device; InvalidArgument for a tensor without elements, inside `vmap`, unless a `StateScope` takes it.
   void assign(const Located& value) const;
 
   [[nodiscard]] const void* id() const { return cell_.get(); }  ///< identity of the cell, while it lives
@@ -44,6 +44,7 @@ class Variable {
     std::uint64_t n_assigned = 0;
   };
   friend class HeldValues;
+  friend class StateScope;
   std::shared_ptr<Cell> cell_;
 };
 using Variables = std::vector<Variable>;
@@ -77,6 +78,8 @@ class HeldValues {
 
  private:
   friend class Variable;
+  friend class StateScope;
+  static HeldValues* exchange_innermost(HeldValues* scope);
   struct Held {
     Variable variable;
     Tensor own;

@@ -10,43 +10,12 @@
 #include "engine/record/record.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/unit/engine/counted_memory.hpp"
 
-#include <atomic>
-#include <cstdlib>
 #include <map>
-#include <new>
 #include <optional>
 #include <set>
 #include <unordered_map>
-
-namespace {
-
-std::atomic<std::int64_t> n_allocations{0};
-
-void* allocated(std::size_t bytes, std::size_t alignment) {
-  ++n_allocations;
-  void* const block = std::aligned_alloc(
-      alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocated(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocated(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocated(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -89,9 +58,9 @@ class Counting {
     }
     if (is_inside_) return kernel->run(call);  // some call the kernels of others
     is_inside_ = true;
-    const std::int64_t before = n_allocations;
+    const std::int64_t before = tests::n_allocations();
     kernel->run(call);
-    const bool has_allocated = n_allocations != before;
+    const bool has_allocated = tests::n_allocations() != before;
     is_inside_ = false;
     const std::string name = fmt::format("{} {}: {}", call.op.name, core::name_of(dtype), kernel->name);
     ++n_runs_;

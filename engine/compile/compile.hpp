@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that are recorded once per kind of argument and then run as a plan.
+#pragma once
+
+#include "engine/record/trace.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lodestone::engine {
+
+struct CompileOptions {
+  int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
+};
+
+/// Why a compiled function was recorded once more.
+enum class Cause : std::uint8_t { inputs, strides, threads, host_state };
+
+struct Recompile {
+  Cause cause;
+  std::string what;            ///< the first difference: "input 1: extent of axis 0 was 64, is 17"
+  std::source_location where;  ///< the call
+};
+
+struct CompileStats {
+  std::int64_t n_calls = 0;     ///< those that were neither hits nor traces ran the function itself
+  std::int64_t n_hits = 0;      ///< calls that found a plan
+  std::int64_t n_traces = 0;    ///< calls that recorded the function
+  std::int64_t n_plans = 0;     ///< made; equal programs share one
+  std::int64_t n_launches = 0;  ///< kernels called by plans
+  std::int64_t n_copies = 0;    ///< those of them that only remove gaps from an operand
+  std::size_t block_bytes = 0;  ///< memory of the latest plan beside inputs and results, per run at once
+  std::vector<Recompile> recompiles;  ///< the last hundred, oldest first
+};
+
+/// A function with the plans that were made of it; copies share them. Threads may call it at once.
+class Compiled {
+ public:
+  /// Returns f(inputs), evaluated. Cells that f assigns hold their new tensors afterwards; when a kernel
+  /// fails, or f throws, none has changed. Inside of a transform or of another compiled function, and while
+  /// an `ExecutionObserver` looks on, it is f itself. errors: those of f and its kernels; InvalidArgument
+  /// where f reads values of its arguments or cells.
+  Tensors operator()(const Tensors& inputs,
+                     std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] CompileStats stats() const;
+  /// Returns the program of the latest plan, one line per instruction; nothing before the first call.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  friend Compiled compile(Function f, CompileOptions options, std::source_location where);
+  class State;
+  explicit Compiled(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+/// Returns f as a function that gives the same bits with less work per op: kernels, their order and memory
+/// are decided at the first call with such shapes, dtypes, devices and strides.
+///
+/// f is recorded without values, so that it must do the same ops for all arguments of this kind, and have no
+/// effect but on cells (`Variable`), which are read anew and assigned in every call. Tensors that f captures
+/// or makes without its arguments and cells are constants of the program: f is not asked for them again.
+/// `where`: for warnings. errors: InvalidArgument for no function or fewer than one plan.
+[[nodiscard]] Compiled compile(Function f, CompileOptions options = {},
+                               std::source_location where = std::source_location::current());
+
+}  // namespace lodestone::engine
