@@ -16,7 +16,7 @@ constexpr double descent_runs =
     3.0;  // a redesign, a trial, and the products of a descent at the cost of another run
 constexpr int usual_iterations = 8, usual_descents = 40;  // until the target is reached
 constexpr double usual_last_steps = 3.0;
-constexpr double files_s = 2.0;      // of reports and figures
+constexpr double files_s = 0.7;      // of reports and figures
 constexpr double of_files = 0.15e9;  // bytes of the libraries that write results, and of the threads' heaps
 constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
 
