@@ -181,6 +181,7 @@ EntryPtr Compiled::State::added(const Inputs& inputs, Program program, const Tra
     ++stats_.n_plans;
   }
   stats_.block_bytes = plan->block_bytes();
+  stats_.most_alive_bytes = plan->most_alive_bytes();
   entries.push_back(std::make_shared<const Entry>(Entry{key, traced.read, traced.assigned, hash, plan}));
   keep(std::move(entries));
   return entries_->back();

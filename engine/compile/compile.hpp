@@ -24,13 +24,14 @@ struct Recompile {
 };
 
 struct CompileStats {
-  std::int64_t n_calls = 0;     ///< those that were neither hits nor traces ran the function itself
-  std::int64_t n_hits = 0;      ///< calls that found a plan
-  std::int64_t n_traces = 0;    ///< calls that recorded the function
-  std::int64_t n_plans = 0;     ///< made; equal programs share one
-  std::int64_t n_launches = 0;  ///< kernels called by plans
-  std::int64_t n_copies = 0;    ///< those of them that only remove gaps from an operand
-  std::size_t block_bytes = 0;  ///< memory of the latest plan beside inputs and results, per run at once
+  std::int64_t n_calls = 0;          ///< those that were neither hits nor traces ran the function itself
+  std::int64_t n_hits = 0;           ///< calls that found a plan
+  std::int64_t n_traces = 0;         ///< calls that recorded the function
+  std::int64_t n_plans = 0;          ///< made; equal programs share one
+  std::int64_t n_launches = 0;       ///< kernels called by plans
+  std::int64_t n_copies = 0;         ///< those of them that only remove gaps from an operand
+  std::size_t block_bytes = 0;       ///< memory of the latest plan beside inputs and results, per run at once
+  std::size_t most_alive_bytes = 0;  ///< its part in use at the fullest launch: no block is smaller
   std::vector<Recompile> recompiles;  ///< the last hundred, oldest first
 };
 

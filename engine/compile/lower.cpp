@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/lower.hpp"
 
-#include "engine/compile/memory_plan.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/memory/memory_plan.hpp"
 
 #include <algorithm>
 
@@ -307,7 +307,7 @@ void Lowering::place_pieces() {
     const MemoryPlan plan = placed(here);
     verify(here, plan);
     const auto block = static_cast<std::uint32_t>(result_.blocks.size());
-    result_.blocks.push_back({devices_[first], plan.bytes});
+    result_.blocks.push_back({devices_[first], plan.bytes, plan.most_alive});
     for (std::size_t i = 0; i < numbers.size(); ++i)
       places[numbers[i]] = {Source::In::block, block, static_cast<std::ptrdiff_t>(plan.offsets[i])};
   }

@@ -70,6 +70,7 @@ struct Segment {
 struct Block {
   Device device;
   std::size_t bytes;
+  std::size_t most_alive;  ///< bytes of what lives at the fullest launch: no block is smaller
 };
 
 /// Result of lowering a program. It refers to the program, which lives longer.
@@ -89,8 +90,8 @@ struct Lowered {
 
 /// Lowers a program for inputs with these strides: each instruction is a view, a function or a launch of the
 /// kernel that an eager run takes; operands with gaps that a kernel does not take are copied first. Arrays
-/// that do not leave lie in blocks, in the order in which they come, and are written in place of an operand
-/// at its last use where the kernel allows it. errors: those of `OpInfo::kernel`.
+/// that do not leave lie in blocks, and are written in place of an operand at its last use where the kernel
+/// allows it. errors: those of `OpInfo::kernel`.
 [[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs);
 
 }  // namespace lodestone::engine

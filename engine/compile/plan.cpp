@@ -47,6 +47,12 @@ std::size_t Plan::block_bytes() const {
   return bytes;
 }
 
+std::size_t Plan::most_alive_bytes() const {
+  std::size_t bytes = 0;
+  for (const Block& each : lowered_.blocks) bytes += each.most_alive;
+  return bytes;
+}
+
 std::unique_ptr<Plan::Instance> Plan::new_instance() const {
   auto made = std::make_unique<Instance>();
   for (const Block& each : lowered_.blocks) made->blocks.emplace_back(new Buffer(each.device, each.bytes));

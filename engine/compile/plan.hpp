@@ -33,6 +33,8 @@ class Plan {
   [[nodiscard]] std::int64_t n_copies() const { return lowered_.n_copies; }
   /// Returns the bytes of a run beside its inputs and results.
   [[nodiscard]] std::size_t block_bytes() const;
+  /// Returns those of what lives at the fullest launch: no place in memory saves more.
+  [[nodiscard]] std::size_t most_alive_bytes() const;
 
  private:
   struct Instance;

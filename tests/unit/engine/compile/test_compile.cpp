@@ -63,6 +63,7 @@ TEST_CASE("compile: a function is called once for all inputs of a kind", "[engin
   CHECK(stats.n_launches == 6);
   CHECK(stats.n_copies == 0);
   CHECK(stats.block_bytes == 64);
+  CHECK(stats.most_alive_bytes == 64);
   CHECK(stats.recompiles.empty());
   CHECK(compiled.text().find("multiply(%0, %0)") != std::string::npos);
 }

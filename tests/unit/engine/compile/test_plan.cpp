@@ -14,6 +14,7 @@
 #include "tests/unit/engine/row.hpp"
 #include "tests/unit/engine/same_bits.hpp"
 #include "tests/unit/engine/sample_functions.hpp"
+#include "tests/unit/engine/sample_networks.hpp"
 
 #include <thread>
 
@@ -94,6 +95,22 @@ TEST_CASE("plan: a gradient through layers gives the bits of the eager run", "[e
   CHECK(same_bits(plan->run(inputs), step(inputs)));
   const Tensors others{counted({5, 4}, 0.7), counted({4, 3}, 1.3), counted({3}, 0.1)};
   CHECK(same_bits(plan->run(others), step(others)));
+}
+
+TEST_CASE("plan: steps of thirty networks give the bits of eager runs in blocks that waste nothing",
+          "[engine]") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const std::vector<tests::SampleNetwork> networks = tests::SampleNetworks(dtype).all();
+    CHECK(networks.size() == 30);
+    for (const tests::SampleNetwork& each : networks) {
+      INFO(each.name << " " << core::name_of(dtype));
+      const auto plan = plan_of(each.f, each.inputs);
+      CHECK(same_bits(plan->run(each.inputs), each.f(each.inputs)));
+      const auto bytes = static_cast<double>(plan->block_bytes()),
+                 most_alive = static_cast<double>(plan->most_alive_bytes());
+      CHECK(bytes <= 1.02 * most_alive);
+    }
+  }
 }
 
 TEST_CASE("plan: inputs with gaps, shifted inputs and views among the outputs", "[engine]") {

@@ -1,59 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/compile/memory_plan.hpp"
-
 #include "engine/core/error.hpp"
+#include "engine/memory/memory_plan.hpp"
 
 #include <algorithm>
-#include <map>
-#include <queue>
 #include <string_view>
 #include <utility>
 
 namespace lodestone::engine {
 namespace {
-
-/// Returns the bytes that a piece takes; also empty arrays have a place.
-std::size_t taken_by(const Piece& piece) {
-  constexpr std::size_t unit = MemoryPlan::alignment;
-  return std::max(unit, (piece.bytes + unit - 1) / unit * unit);
-}
-
-/// The pieces that live at one launch, by their offsets.
-class Living {
- public:
-  Living(std::span<const Piece> pieces, const std::vector<std::size_t>& offsets)
-      : pieces_(pieces), offsets_(offsets) {}
-
-  /// Goes on to a launch: what was last used before it has gone.
-  void go_to(std::uint32_t launch) {
-    for (; !ends_.empty() && ends_.top().first < launch; ends_.pop()) erase(ends_.top().second);
-  }
-  void add(std::uint32_t number) {
-    by_offset_[offsets_[number]] = number;
-    ends_.emplace(pieces_[number].last, number);
-  }
-  /// Returns the lowest offset from which so many bytes are free.
-  [[nodiscard]] std::size_t first_gap(std::size_t bytes) const {
-    std::size_t free = 0;
-    for (const auto& [offset, number] : by_offset_) {
-      if (offset >= free + bytes) break;
-      free = offset + taken_by(pieces_[number]);
-    }
-    return free;
-  }
-
- private:
-  /// Not where another piece has taken the place.
-  void erase(std::uint32_t number) {
-    const auto at = by_offset_.find(offsets_[number]);
-    if (at != by_offset_.end() && at->second == number) by_offset_.erase(at);
-  }
-  std::span<const Piece> pieces_;
-  const std::vector<std::size_t>& offsets_;
-  std::map<std::size_t, std::uint32_t> by_offset_;
-  using End = std::pair<std::uint32_t, std::uint32_t>;  // last launch, number
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
-};
 
 template <class... Args>
 [[noreturn]] void refuse(std::string_view id, fmt::format_string<Args...> text, Args&&... args) {
@@ -71,20 +25,6 @@ bool follows(std::span<const Piece> pieces, const MemoryPlan& plan, std::uint32_
 }
 
 }  // namespace
-
-MemoryPlan placed(std::span<const Piece> pieces) {
-  MemoryPlan plan;
-  Living living(pieces, plan.offsets);
-  for (std::uint32_t i = 0; i < pieces.size(); ++i) {
-    const Piece& piece = pieces[i];
-    living.go_to(piece.first);
-    plan.offsets.push_back(piece.in_place_of == Piece::none ? living.first_gap(taken_by(piece))
-                                                            : plan.offsets[piece.in_place_of]);
-    living.add(i);
-    plan.bytes = std::max(plan.bytes, plan.offsets[i] + taken_by(piece));
-  }
-  return plan;
-}
 
 void verify(std::span<const Piece> pieces, const MemoryPlan& plan) {
   if (plan.offsets.size() != pieces.size())
