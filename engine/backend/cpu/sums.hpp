@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums whose order follows from the shape alone: the same bits on every instruction set and number of
-// threads.
+// Sums in the orders of reduction_order.hpp: the same bits on every instruction set and number of threads.
 #pragma once
 
+#include "engine/backend/cpu/reduction_order.hpp"
 #include "engine/backend/cpu/share.hpp"
 
 namespace lodestone::engine::cpu_backend {
@@ -25,10 +25,6 @@ struct Elements {
     return *reinterpret_cast<const typename Vector<T>::Type*>(x);
   }
 };
-
-/// Sums of a column are taken over this many rows in the working precision, every fourth row by itself, and
-/// those sums in double.
-inline constexpr Dim rows_at_once = 64;
 
 /// Columns j … j + `Load`'s number − 1 of rows first … last − 1.
 template <class T, class Load, class Term>
@@ -69,19 +65,9 @@ template <class T, class Term>
   }
 }
 
-/// The pieces that threads share of sums over n rows of m columns.
-struct Pieces {
-  Dim n, rows;  ///< their number, and the rows of each but the last
-  Pieces(Dim n_rows, Dim m) {
-    constexpr Dim elements_of_piece = 1 << 16;
-    rows = std::max<Dim>(elements_of_piece / std::max<Dim>(m, 1) / rows_at_once, 1) * rows_at_once;
-    n = std::max<Dim>((n_rows + rows - 1) / rows, 1);
-  }
-};
-
-/// part(first, last, total) adds what rows first … last − 1 give to `n_totals` sums, which are the first of
-/// `totals` in the end; n_totals elements for each piece. m: columns, of which a row has elements; ns: per
-/// element.
+/// Threads share the pieces of n rows of m columns: part(first, last, total) adds what rows first … last − 1
+/// give to `n_totals` sums, which are the first of `totals` in the end; n_totals elements for each piece.
+/// m: columns, of which a row has elements; ns: per element.
 template <class Part>
 void sums_of_pieces(Dim n, Dim m, Dim n_totals, double ns, double* totals, Part&& part) {
   const Pieces pieces(n, m);
@@ -94,8 +80,6 @@ void sums_of_pieces(Dim n, Dim m, Dim n_totals, double ns, double* totals, Part&
     for (Dim k = 0; k < n_totals; ++k) totals[k] += totals[p * n_totals + k];
   }
 }
-
-inline constexpr std::int64_t n_lanes = 16;
 
 /// Combines lane k with lane k + 8, then with k + 4, …
 template <class T, class Combine>

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/core/parallel.hpp"
 #include "engine/nn/initial_values.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/thread_count.hpp"
 
 #include <thread>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::ThreadCount;
 
 namespace {
-
-/// So many threads until the end of the scope.
-class Threads {
- public:
-  explicit Threads(int n) : before_(core::threads()) { core::set_threads(n); }
-  ~Threads() { core::set_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
 
 Tensor random(const Shape& shape, DType dtype, std::uint64_t seed) {
   return InitialValues(seed, dtype).draw(shape, normal_around(0.0, 1.0)).eval();
@@ -42,7 +31,7 @@ void expect_same_bits(const Work& work, DType dtype) {
     INFO(name << " of " << core::name_of(dtype));
     std::vector<std::byte> on_one;
     for (const int n : {1, 2, 3}) {
-      const Threads threads(n);
+      const ThreadCount threads(n);
       const auto bytes = bytes_of(f());
       if (n == 1) on_one = bytes;
       CHECK((bytes == on_one));  // not printed: megabytes
@@ -188,7 +177,7 @@ TEST_CASE("threads: their number changes no bit of products", "[engine]") {
       const Tensor c = complex(a, a * 0.5), d = complex(b, b - 1.0);
       std::vector<std::byte> real_on_one, complex_on_one;
       for (const int n : {1, 2, 3}) {
-        const Threads threads(n);
+        const ThreadCount threads(n);
         const auto product = bytes_of(matmul(a, b)), of_complex = bytes_of(matmul(c, d));
         if (n == 1) {
           real_on_one = product;
