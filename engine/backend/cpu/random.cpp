@@ -27,14 +27,15 @@ using Words = std::array<std::uint32_t, 4 * n_blocks>;
   }
 }
 
-/// n elements of one key, from its position on.
+/// n elements of one key, from element `first` after its position on.
 template <class T>
-void fill(T* out, std::int64_t n, const std::uint64_t* key) {
+void fill(T* out, std::int64_t n, const std::uint64_t* key, std::int64_t first) {
   constexpr std::uint64_t per_block = 16 / sizeof(T);
   const auto blocks = Widest<fill_blocks>::get();
-  auto skipped = static_cast<std::int64_t>(key[2] % per_block);
+  const std::uint64_t from = key[2] % per_block + static_cast<std::uint64_t>(first);
+  auto skipped = static_cast<std::int64_t>(from % per_block);
   Words words;
-  for (std::uint64_t block = key[2] / per_block; n > 0; block += n_blocks, skipped = 0) {
+  for (std::uint64_t block = key[2] / per_block + from / per_block; n > 0; block += n_blocks, skipped = 0) {
     blocks(words, key[0], key[1], block);
     const std::int64_t count =
         std::min<std::int64_t>(n, n_blocks * static_cast<std::int64_t>(per_block) - skipped);
@@ -48,16 +49,28 @@ void fill(T* out, std::int64_t n, const std::uint64_t* key) {
   }
 }
 
+/// n elements of each of some keys. Threads divide the elements; each follows from its key and index.
+template <class T>
+void fill_all(T* out, std::int64_t n, const std::uint64_t* keys, std::int64_t n_keys) {
+  constexpr double ns_per_byte = 0.15;
+  share(n * n_keys, ns_per_byte * static_cast<double>(sizeof(T)) * static_cast<double>(n * n_keys),
+        [&](Dim first, Dim last) {
+          while (first < last) {
+            const std::int64_t key = first / n, at = first % n, count = std::min(n - at, last - first);
+            fill(out + first, count, keys + 3 * key, at);
+            first += count;
+          }
+        });
+}
+
 void random_bits_kernel(const KernelCall& call) {
   const auto& [shape, dtype] = call.attrs_of<RandomAttrs>();
   const std::int64_t n = shape.count(), n_keys = call.in[0].count() / 3;
-  for (std::int64_t k = 0; k < n_keys; ++k) {
-    const auto* key = call.in[0].as<std::uint64_t>() + 3 * k;
-    if (dtype == DType::u32) {
-      fill(call.out[0].as<std::uint32_t>() + k * n, n, key);
-    } else {
-      fill(call.out[0].as<std::uint64_t>() + k * n, n, key);
-    }
+  const auto* keys = call.in[0].as<std::uint64_t>();
+  if (dtype == DType::u32) {
+    fill_all(call.out[0].as<std::uint32_t>(), n, keys, n_keys);
+  } else {
+    fill_all(call.out[0].as<std::uint64_t>(), n, keys, n_keys);
   }
 }
 
@@ -70,7 +83,7 @@ void permutation_kernel(const KernelCall& call) {
   const Dim n = call.out[0].shape().back();
   auto* const words = shared_arrays<words_of_key>(call);
   for (std::int64_t k = 0; k < call.in[0].count() / 3; ++k) {
-    fill(words, n, call.in[0].as<std::uint64_t>() + 3 * k);
+    fill_all(words, n, call.in[0].as<std::uint64_t>() + 3 * k, 1);
     auto* out = call.out[0].as<std::int64_t>() + k * n;
     std::iota(out, out + n, std::int64_t{0});
     for (auto i = static_cast<std::size_t>(n); i-- > 1;) std::swap(out[i], out[words[i] % (i + 1)]);

@@ -3,6 +3,7 @@
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/ops/random.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/thread_count.hpp"
@@ -147,6 +148,21 @@ TEST_CASE("threads: their number changes no bit of normalisations and their slop
            const Tensors slopes = linearize(norm, {plane, line, line}).vjp({plane * plane});
            return slopes[0] + slopes[1] * slopes[2];
          }},
+    };
+    expect_same_bits(work, dtype);
+  }
+}
+
+TEST_CASE("threads: random words follow from their index, whoever draws them", "[engine]") {
+  const Tensor key = advance(random_key(3, 1), 1000003), keys = split_key(random_key(4), 900);
+  for (const DType dtype : {DType::u32, DType::u64}) {
+    const Work work{
+        {"words of a key", [&] { return random_bits(key, {700001}, dtype); }},
+        {"words of many keys",
+         [&] {
+           return random_bits(keys, {7, 111}, dtype);
+         }},
+        {"a permutation", [&] { return random_permutation(key, 400003); }},
     };
     expect_same_bits(work, dtype);
   }
