@@ -67,22 +67,23 @@ template <class T, int bytes, int rows, int vectors>
   tile.store(windows.out + first * windows.out_step, windows.out_step, windows.n_columns);
 }
 
+/// The rows from `row` on, in tiles of this many, what is left in smaller ones.
 template <class T, int bytes, int rows, int vectors>
-[[gnu::always_inline]] inline void all_window_rows(const Windows<T>& windows) {
-  Dim row = 0;
+[[gnu::always_inline]] inline void all_window_rows(const Windows<T>& windows, Dim row = 0) {
   for (; row + rows <= windows.n_rows; row += rows) window_rows<T, bytes, rows, vectors>(windows, row);
-  for (; row + rows / 2 <= windows.n_rows; row += rows / 2)
-    window_rows<T, bytes, rows / 2, vectors>(windows, row);
-  for (; row < windows.n_rows; ++row) window_rows<T, bytes, 1, vectors>(windows, row);
+  if constexpr (rows > 1) all_window_rows<T, bytes, (rows > 8 ? 8 : rows / 2), vectors>(windows, row);
 }
 
-/// Narrow outputs leave the second vector out.
-template <class T, int bytes, int rows>
+/// Narrow outputs leave the second vector out; long lines have tiles of `most` rows, which read the weights
+/// less often.
+template <class T, int bytes, int rows, int most = rows>
 [[gnu::always_inline]] inline void windows_of(const Windows<T>& windows) {
-  if (windows.n_columns > Vector<T, bytes>::lanes) {
-    all_window_rows<T, bytes, rows, n_vectors>(windows);
-  } else {
+  if (windows.n_columns <= Vector<T, bytes>::lanes) {
     all_window_rows<T, bytes, rows, 1>(windows);
+  } else if (most > rows && windows.n_rows >= 2 * most) {
+    all_window_rows<T, bytes, most, n_vectors>(windows);
+  } else {
+    all_window_rows<T, bytes, rows, n_vectors>(windows);
   }
 }
 
@@ -127,10 +128,10 @@ template <class T, int bytes, int rows>
 
 Dim tile_columns(DType dtype) { return n_vectors * vector_bytes() / static_cast<Dim>(core::size_of(dtype)); }
 
-// 8 × 2 sums need 32 registers, 4 × 2 fit into 16.
+// 14 × 2 sums need 32 registers, 4 × 2 fit into 16.
 template <class T>
 void multiply_windows(const Windows<T>& windows) {
-  Widest<windows_of<T, 16, 4>, windows_of<T, 32, 4>, windows_of<T, 64, 8>>::get()(windows);
+  Widest<windows_of<T, 16, 4>, windows_of<T, 32, 4>, windows_of<T, 64, 8, 14>>::get()(windows);
 }
 template <class T>
 void add_outer(const Outer<T>& outer) {
