@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slopes of a direct convolution in its weights: every window element is a sum of outer products of windows
-// of padded items with what came back for the outputs.
+// of padded items with what came back for the outputs. Items are copied once, some at a time, for all
+// threads, which divide the weights; so each sum has one order.
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/cpu/tiles.hpp"
 #include "engine/backend/cpu/window_passes.hpp"
 #include "engine/graph/op_table.hpp"
 
+#include <cmath>
+
 namespace lodestone::engine::cpu_backend {
 namespace {
 
 /// Rows of the weights, (window element, channels), that threads take at once.
 constexpr Dim rows_of_unit = 16;
+/// A thread takes about so many bytes of the operands for one unit after the other: they stay in its first
+/// cache, or in part in the second.
+constexpr Dim bytes_of_chunk = Dim{1} << 16;
+/// About so many bytes are copied at once, for one thread and for several: they stay in the second cache.
+constexpr Dim bytes_of_round = Dim{1} << 18, bytes_of_shared_round = Dim{1} << 20;
+/// A round of at least so many nanoseconds is worth waking the other threads.
+constexpr double ns_of_shared_round = 5e5;
 
-/// The sums of one group's weights. Items go through in chunks that stay in the cache.
+/// Some of the outputs: whole items, or lines of one item along the second axis.
+struct Chunk {
+  Dim item, items, line_a, n_a, line_b, n_b;
+};
+
+/// Extents of the sums. Items go through in rounds, which are copied while threads take the terms of the
+/// round before.
 template <class T>
 struct Weights {
   Geometry g;
   std::array<AxisPlan, 3> plans;
   Box box;
-  Dim width = tile_columns(core::dtype_of<T>), n_positions, chunk, units_of_tap;
+  Dim width = tile_columns(core::dtype_of<T>), n_positions, n_blocks, units_of_tap;
 
   explicit Weights(const KernelCall& call)
       : g(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.out[0].shape(), call.in[1].shape()),
@@ -27,91 +43,158 @@ struct Weights {
               AxisPlan(g, 2, Direction::forward)},
         box{g.extent, g.low, {plans[0].size(), plans[1].size(), plans[2].size()}, g.channels, g.of_group},
         n_positions(volume(g.positions)),
-        chunk(std::clamp<Dim>((Dim{1} << 18) / static_cast<Dim>(sizeof(T)) /
-                                  std::max<Dim>(box.count() + n_positions * width, 1),
-                              1, std::max<Dim>(g.items, 1))),
+        n_blocks((g.k_group + width - 1) / width),
         units_of_tap((g.of_group + rows_of_unit - 1) / rows_of_unit) {}
 
-  [[nodiscard]] Dim n_units() const { return g.n_taps() * units_of_tap; }
+  /// Returns true where blocks of columns are taken from y as it stands.
+  [[nodiscard]] bool takes_y() const { return g.k_group % width == 0; }
+  [[nodiscard]] Dim n_units() const { return n_blocks * g.n_taps() * units_of_tap; }
+  [[nodiscard]] Dim n_columns(Dim block) const { return std::min(width, g.k_group - block * width); }
   [[nodiscard]] Passes<T> passes(Layout& layout) const { return {layout, plans, g, 0, 0, width}; }
-};
-
-/// The arrays of a thread: items with their padding, a block of columns of y where that is not y itself, sums
-/// of its units.
-template <class T>
-struct Arrays {
-  T *padded, *columns, *sums;
-  Arrays(Layout& layout, const Weights<T>& of)
-      : padded(layout.array<T>(of.chunk * of.box.count())),
-        columns(layout.array<T>(of.g.k == of.width ? 0 : of.chunk * of.n_positions * of.width)),
-        sums(layout.array<T>(of.n_units() * rows_of_unit * of.width)) {}
-};
-
-/// Returns a block of columns of y, rows of `width`, zeros at the end.
-template <class T>
-const T* pack_columns(const T* y, Dim n, Dim row, Dim columns, Dim width, T* to) {
-  for (Dim i = 0; i < n; ++i)
-    std::fill_n(std::copy_n(y + i * row, columns, to + i * width), width - columns, T(0));
-  return to;
-}
-
-/// One group: where its channels of x, of y and of the result begin.
-template <class T>
-struct Group {
-  const T *x, *y;
-  T* out;
-};
-
-/// The units first_unit … last_unit − 1 of a group, on one thread.
-template <class T>
-struct Part {
-  const Weights<T>& w;
-  const Group<T>& group;
-  const Pass<T>& pass;
-  Dim first_unit, last_unit;
-  Arrays<T> arrays;
-
-  void run() const {
-    for (Dim block = 0; block < w.g.k_group; block += w.width) {
-      std::fill_n(arrays.sums, (last_unit - first_unit) * rows_of_unit * w.width, T(0));
-      for (Dim item = 0; item < w.g.items; item += w.chunk) add_items(item, block);
-      for (Dim unit = first_unit; unit < last_unit; ++unit) store(unit, block);
+  /// Returns how many items have about so many bytes.
+  [[nodiscard]] Dim items_of(Dim bytes) const {
+    return std::clamp<Dim>(bytes / bytes_of_item(), 1, std::max<Dim>(g.items, 1));
+  }
+  /// Returns the items of a round that threads share.
+  [[nodiscard]] Dim shared_round() const {
+    const double ns_of_item = g.template ns<T>() / static_cast<double>(std::max<Dim>(g.items, 1) * g.groups);
+    const double worth_it = std::ceil(ns_of_shared_round / std::max(ns_of_item, 1.0));
+    return std::max(items_of(bytes_of_shared_round), std::min(static_cast<Dim>(worth_it), g.items));
+  }
+  /// Calls f with the chunks of some items, in the order of their outputs.
+  template <class F>
+  void for_each_chunk(Dim items, F&& f) const {
+    const auto [n_a, n_b, n_c] = g.positions;
+    const Dim items_at_once = items_of(bytes_of_chunk);
+    const Dim lines = std::clamp<Dim>(bytes_of_chunk * n_a * n_b / bytes_of_item(), 1, n_b);
+    if (items_at_once > 1 || (n_a == 1 && lines == n_b)) {
+      for (Dim item = 0; item < items; item += items_at_once)
+        f(Chunk{item, std::min(items_at_once, items - item), 0, n_a, 0, n_b});
+      return;
+    }
+    for (Dim item = 0; item < items; ++item) {
+      for (Dim a = 0; a < n_a; ++a) {
+        for (Dim b = 0; b < n_b; b += lines) f(Chunk{item, 1, a, 1, b, std::min(lines, n_b - b)});
+      }
     }
   }
 
  private:
-  [[nodiscard]] Dim n_columns(Dim block) const { return std::min(w.width, w.g.k_group - block); }
-  [[nodiscard]] T* sums_of(Dim unit) const {
-    return arrays.sums + (unit - first_unit) * rows_of_unit * w.width;
+  /// Returns the bytes of an item with its padding and of a block of columns of it.
+  [[nodiscard]] Dim bytes_of_item() const {
+    return std::max<Dim>(box.count() + n_positions * width, 1) * static_cast<Dim>(sizeof(T));
   }
-  /// Adds what a chunk of items gives to the columns of a block.
-  void add_items(Dim first, Dim block) const {
-    const Geometry& g = w.g;
-    const Dim items = std::min(w.chunk, g.items - first);
-    for (Dim i = 0; i < items; ++i)
-      w.box.fill(group.x + (first + i) * volume(g.extent) * g.channels, arrays.padded + i * w.box.count());
-    const T* from = group.y + first * w.n_positions * g.k + block;
-    if (g.k != w.width)
-      from = pack_columns(from, items * w.n_positions, g.k, n_columns(block), w.width, arrays.columns);
-    for (Dim unit = first_unit; unit < last_unit; ++unit) {
-      const Dim row = unit % w.units_of_tap * rows_of_unit;
-      add_outer<T>({arrays.padded + pass.offsets[unit / w.units_of_tap] + row,
-                    {items, g.positions[0], g.positions[1]},
-                    {w.box.count(), g.stride[0] * w.box.step(0), g.stride[1] * w.box.step(1)},
-                    g.stride[2] * w.box.depth,
-                    from,
-                    w.width,
-                    g.positions[2],
-                    sums_of(unit),
-                    std::min(rows_of_unit, g.of_group - row),
-                    n_columns(block)});
+};
+
+/// The items of a round with their padding, and their rows of y as blocks of columns
+/// [block][item][position][width], zeros behind the last, where they are not taken from y itself.
+template <class T>
+struct Round {
+  T *padded, *columns;
+  Dim size;  ///< most items
+  Round(Layout& layout, const Weights<T>& of) : size(of.shared_round()) {
+    padded = layout.array<T>(size * of.box.count());
+    columns = layout.array<T>(of.takes_y() ? 0 : of.n_blocks * size * of.n_positions * of.width);
+  }
+};
+
+/// The arrays that threads share: two rounds, of which one is copied while terms are taken from the other,
+/// and the sums of all units.
+template <class T>
+struct Arrays {
+  std::array<Round<T>, 2> rounds;
+  T* sums;
+  Arrays(Layout& layout, const Weights<T>& of)
+      : rounds{Round<T>(layout, of), Round<T>(layout, of)},
+        sums(layout.array<T>(of.n_units() * rows_of_unit * of.width)) {}
+};
+
+/// A unit: some rows of the weights of a window element, in a block of columns.
+struct Unit {
+  Dim block, tap, first_row, n_rows;
+  template <class T>
+  Unit(const Weights<T>& w, Dim i)
+      : block(i / w.units_of_tap / w.g.n_taps()),
+        tap(i / w.units_of_tap % w.g.n_taps()),
+        first_row(i % w.units_of_tap * rows_of_unit),
+        n_rows(std::min(rows_of_unit, w.g.of_group - first_row)) {}
+};
+
+/// One group: where its channels of x, of y and of the result begin.
+template <class T>
+struct Group {
+  const Weights<T>& w;
+  const Pass<T>& pass;
+  const Arrays<T>& arrays;
+  const T *x, *y;
+  T* out;
+
+  void run() const {
+    std::fill_n(arrays.sums, w.n_units() * rows_of_unit * w.width, T(0));
+    const Dim n = core::threads() > 1 ? w.shared_round() : w.items_of(bytes_of_round);
+    const auto items_from = [&](Dim first) { return std::clamp<Dim>(w.g.items - first, 0, n); };
+    std::size_t now = 0;
+    for (Dim item = 0; item < items_from(0); ++item) copy(item, arrays.rounds[now], item);
+    for (Dim first = 0; first < w.g.items; first += n, now = 1 - now)
+      add_and_copy(first, items_from(first), arrays.rounds[now], items_from(first + n),
+                   arrays.rounds[1 - now]);
+    for (Dim unit = 0; unit < w.n_units(); ++unit) store(unit);
+  }
+
+ private:
+  /// Adds to all units what the items first … first + n − 1 give, and copies those of the next round.
+  void add_and_copy(Dim first, Dim n, const Round<T>& now, Dim n_next, const Round<T>& next) const {
+    const double part = static_cast<double>(n) / static_cast<double>(w.g.items * w.g.groups);
+    share(n_next + w.n_units(), w.g.template ns<T>() * part, [&](Dim begin, Dim end) {
+      for (; begin < std::min(end, n_next); ++begin) copy(first + n + begin, next, begin);
+      if (begin == end) return;
+      w.for_each_chunk(n, [&](const Chunk& chunk) {
+        for (Dim unit = begin - n_next; unit < end - n_next; ++unit) add(unit, first, chunk, now);
+      });
+    });
+  }
+  [[nodiscard]] T* columns_of(const Round<T>& round, Dim block, Dim item) const {
+    return round.columns + (block * round.size + item) * w.n_positions * w.width;
+  }
+  /// Copies an item to a place in a round.
+  void copy(Dim item, const Round<T>& round, Dim place) const {
+    w.box.fill(x + item * volume(w.g.extent) * w.g.channels, round.padded + place * w.box.count());
+    if (w.takes_y()) return;
+    const T* from = y + item * w.n_positions * w.g.k;
+    for (Dim block = 0; block < w.n_blocks; ++block, from += w.width) {
+      T* to = columns_of(round, block, place);
+      const Dim n = w.n_columns(block);
+      for (Dim i = 0; i < w.n_positions; ++i, to += w.width)
+        std::fill_n(std::copy_n(from + i * w.g.k, n, to), w.width - n, T(0));
     }
   }
-  void store(Dim unit, Dim block) const {
-    const Dim tap = unit / w.units_of_tap, first_row = unit % w.units_of_tap * rows_of_unit;
-    for (Dim row = first_row; row < std::min(first_row + rows_of_unit, w.g.of_group); ++row)
-      std::copy_n(sums_of(unit) + (row - first_row) * w.width, n_columns(block),
-                  group.out + (tap * w.g.of_group + row) * w.g.k + block);
+  /// Adds to a unit what a chunk of a round gives, which begins at item `first`.
+  void add(Dim i, Dim first, const Chunk& chunk, const Round<T>& round) const {
+    const Unit unit(w, i);
+    const Geometry& g = w.g;
+    const Dim step_a = g.stride[0] * w.box.step(0), step_b = g.stride[1] * w.box.step(1);
+    const Dim y_step = w.takes_y() ? g.k : w.width;
+    const T* const of_item = w.takes_y()
+                                 ? y + (first + chunk.item) * w.n_positions * g.k + unit.block * w.width
+                                 : columns_of(round, unit.block, chunk.item);
+    add_outer<T>({round.padded + chunk.item * w.box.count() + chunk.line_a * step_a + chunk.line_b * step_b +
+                      pass.offsets[unit.tap] + unit.first_row,
+                  {chunk.items, chunk.n_a, chunk.n_b},
+                  {w.box.count(), step_a, step_b},
+                  g.stride[2] * w.box.depth,
+                  of_item + (chunk.line_a * g.positions[1] + chunk.line_b) * g.positions[2] * y_step,
+                  y_step,
+                  g.positions[2],
+                  arrays.sums + i * rows_of_unit * w.width,
+                  unit.n_rows,
+                  w.n_columns(unit.block)});
+  }
+  void store(Dim i) const {
+    const Unit unit(w, i);
+    const T* from = arrays.sums + i * rows_of_unit * w.width;
+    T* to = out + (unit.tap * w.g.of_group + unit.first_row) * w.g.k + unit.block * w.width;
+    for (Dim row = 0; row < unit.n_rows; ++row)
+      std::copy_n(from + row * w.width, w.n_columns(unit.block), to + row * w.g.k);
   }
 };
 
@@ -128,23 +211,24 @@ void kernel(const KernelCall& call) {
   Layout shared(call.scratch.shared());
   Passes<T> passes = w.passes(shared);
   passes.find(w.box);
-  for (Dim i = 0; i < g.groups; ++i) {
-    const Group<T> group{call.in[0].as<T>() + i * g.of_group, call.in[1].as<T>() + i * g.k_group,
-                         out + i * g.k_group};
-    share(w.n_units(), g.ns<T>() / g.groups, [&](Dim first, Dim last) {
-      Layout own(call.scratch.of_this_thread());
-      Part<T>{w, group, passes.all()[0], first, last, Arrays<T>(own, w)}.run();
-    });
-  }
+  const Arrays<T> arrays(shared, w);
+  for (Dim i = 0; i < g.groups; ++i)
+    Group<T>{w,
+             passes.all()[0],
+             arrays,
+             call.in[0].as<T>() + i * g.of_group,
+             call.in[1].as<T>() + i * g.k_group,
+             out + i * g.k_group}
+        .run();
 }
 
 template <class T>
 Workspace workspace(const KernelCall& call) {
   const Weights<T> w(call);
-  Layout shared, own;
+  Layout shared;
   static_cast<void>(w.passes(shared));
-  static_cast<void>(Arrays<T>(own, w));
-  return {shared.bytes(), own.bytes()};
+  static_cast<void>(Arrays<T>(shared, w));
+  return {.shared = shared.bytes()};
 }
 
 template <class T>
