@@ -3,6 +3,7 @@
 // of padded items with what came back for the outputs. Items are copied once, some at a time, for all
 // threads, which divide the weights; so each sum has one order.
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/rounds.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/cpu/tiles.hpp"
 #include "engine/backend/cpu/window_passes.hpp"
@@ -20,7 +21,7 @@ constexpr Dim rows_of_unit = 16;
 constexpr Dim bytes_of_chunk = Dim{1} << 16;
 /// About so many bytes are copied at once, for one thread and for several: they stay in the second cache.
 constexpr Dim bytes_of_round = Dim{1} << 18, bytes_of_shared_round = Dim{1} << 20;
-/// A round of at least so many nanoseconds is worth waking the other threads.
+/// Threads share rounds of at least so many nanoseconds.
 constexpr double ns_of_shared_round = 5e5;
 
 /// Some of the outputs: whole items, or lines of one item along the second axis.
@@ -28,8 +29,7 @@ struct Chunk {
   Dim item, items, line_a, n_a, line_b, n_b;
 };
 
-/// Extents of the sums. Items go through in rounds, which are copied while threads take the terms of the
-/// round before.
+/// Extents of the sums.
 template <class T>
 struct Weights {
   Geometry g;
@@ -89,24 +89,26 @@ struct Weights {
 /// The items of a round with their padding, and their rows of y as blocks of columns
 /// [block][item][position][width], zeros behind the last, where they are not taken from y itself.
 template <class T>
-struct Round {
-  T *padded, *columns;
-  Dim size;  ///< most items
-  Round(Layout& layout, const Weights<T>& of) : size(of.shared_round()) {
-    padded = layout.array<T>(size * of.box.count());
-    columns = layout.array<T>(of.takes_y() ? 0 : of.n_blocks * size * of.n_positions * of.width);
+struct Copies {
+  T *padded = nullptr, *columns = nullptr;
+  Copies() = default;
+  Copies(Layout& layout, const Weights<T>& of)
+      : padded(layout.array<T>(of.shared_round() * of.box.count())),
+        columns(
+            layout.array<T>(of.takes_y() ? 0 : of.n_blocks * of.shared_round() * of.n_positions * of.width)) {
   }
 };
 
-/// The arrays that threads share: two rounds, of which one is copied while terms are taken from the other,
-/// and the sums of all units.
+/// The arrays that threads share: the copies of some rounds and the sums of all units.
 template <class T>
 struct Arrays {
-  std::array<Round<T>, 2> rounds;
+  Rounds rounds;
+  std::array<Copies<T>, Rounds::n_buffers> copies;
   T* sums;
-  Arrays(Layout& layout, const Weights<T>& of)
-      : rounds{Round<T>(layout, of), Round<T>(layout, of)},
-        sums(layout.array<T>(of.n_units() * rows_of_unit * of.width)) {}
+  Arrays(Layout& layout, const Weights<T>& of) : rounds(layout, of.shared_round(), of.n_units()) {
+    for (Copies<T>& each : copies) each = Copies<T>(layout, of);
+    sums = layout.array<T>(of.n_units() * rows_of_unit * of.width);
+  }
 };
 
 /// A unit: some rows of the weights of a window element, in a block of columns.
@@ -131,53 +133,51 @@ struct Group {
 
   void run() const {
     std::fill_n(arrays.sums, w.n_units() * rows_of_unit * w.width, T(0));
-    const Dim n = core::threads() > 1 ? w.shared_round() : w.items_of(bytes_of_round);
-    const auto items_from = [&](Dim first) { return std::clamp<Dim>(w.g.items - first, 0, n); };
-    std::size_t now = 0;
-    for (Dim item = 0; item < items_from(0); ++item) copy(item, arrays.rounds[now], item);
-    for (Dim first = 0; first < w.g.items; first += n, now = 1 - now)
-      add_and_copy(first, items_from(first), arrays.rounds[now], items_from(first + n),
-                   arrays.rounds[1 - now]);
+    const bool is_shared = core::threads() > 1 && w.g.template ns<T>() / w.g.groups >= least_shared_ns;
+    const Dim n = is_shared ? w.shared_round() : w.items_of(bytes_of_round);
+    const Dim n_parts = is_shared ? std::min<Dim>(w.n_units(), 2 * core::threads()) : 1;
+    arrays.rounds.run((w.g.items + n - 1) / n, n, n_parts, is_shared,
+                      [&](Dim round, Dim i, Dim buffer) {
+                        if (round * n + i < w.g.items)
+                          copy(round * n + i, arrays.copies[static_cast<std::size_t>(buffer)], i);
+                      },
+                      [&](Dim round, Dim part, Dim buffer) {
+                        const Copies<T>& from = arrays.copies[static_cast<std::size_t>(buffer)];
+                        w.for_each_chunk(std::min(n, w.g.items - round * n), [&](const Chunk& chunk) {
+                          for (Dim unit = w.n_units() * part / n_parts;
+                               unit < w.n_units() * (part + 1) / n_parts; ++unit)
+                            add(unit, round * n, chunk, from);
+                        });
+                      });
     for (Dim unit = 0; unit < w.n_units(); ++unit) store(unit);
   }
 
  private:
-  /// Adds to all units what the items first … first + n − 1 give, and copies those of the next round.
-  void add_and_copy(Dim first, Dim n, const Round<T>& now, Dim n_next, const Round<T>& next) const {
-    const double part = static_cast<double>(n) / static_cast<double>(w.g.items * w.g.groups);
-    share(n_next + w.n_units(), w.g.template ns<T>() * part, [&](Dim begin, Dim end) {
-      for (; begin < std::min(end, n_next); ++begin) copy(first + n + begin, next, begin);
-      if (begin == end) return;
-      w.for_each_chunk(n, [&](const Chunk& chunk) {
-        for (Dim unit = begin - n_next; unit < end - n_next; ++unit) add(unit, first, chunk, now);
-      });
-    });
+  [[nodiscard]] T* columns_of(const Copies<T>& copies, Dim block, Dim place) const {
+    return copies.columns + (block * w.shared_round() + place) * w.n_positions * w.width;
   }
-  [[nodiscard]] T* columns_of(const Round<T>& round, Dim block, Dim item) const {
-    return round.columns + (block * round.size + item) * w.n_positions * w.width;
-  }
-  /// Copies an item to a place in a round.
-  void copy(Dim item, const Round<T>& round, Dim place) const {
-    w.box.fill(x + item * volume(w.g.extent) * w.g.channels, round.padded + place * w.box.count());
+  /// Copies an item to its place in a round.
+  void copy(Dim item, const Copies<T>& copies, Dim place) const {
+    w.box.fill(x + item * volume(w.g.extent) * w.g.channels, copies.padded + place * w.box.count());
     if (w.takes_y()) return;
     const T* from = y + item * w.n_positions * w.g.k;
     for (Dim block = 0; block < w.n_blocks; ++block, from += w.width) {
-      T* to = columns_of(round, block, place);
+      T* to = columns_of(copies, block, place);
       const Dim n = w.n_columns(block);
       for (Dim i = 0; i < w.n_positions; ++i, to += w.width)
         std::fill_n(std::copy_n(from + i * w.g.k, n, to), w.width - n, T(0));
     }
   }
   /// Adds to a unit what a chunk of a round gives, which begins at item `first`.
-  void add(Dim i, Dim first, const Chunk& chunk, const Round<T>& round) const {
+  void add(Dim i, Dim first, const Chunk& chunk, const Copies<T>& copies) const {
     const Unit unit(w, i);
     const Geometry& g = w.g;
     const Dim step_a = g.stride[0] * w.box.step(0), step_b = g.stride[1] * w.box.step(1);
     const Dim y_step = w.takes_y() ? g.k : w.width;
     const T* const of_item = w.takes_y()
                                  ? y + (first + chunk.item) * w.n_positions * g.k + unit.block * w.width
-                                 : columns_of(round, unit.block, chunk.item);
-    add_outer<T>({round.padded + chunk.item * w.box.count() + chunk.line_a * step_a + chunk.line_b * step_b +
+                                 : columns_of(copies, unit.block, chunk.item);
+    add_outer<T>({copies.padded + chunk.item * w.box.count() + chunk.line_a * step_a + chunk.line_b * step_b +
                       pass.offsets[unit.tap] + unit.first_row,
                   {chunk.items, chunk.n_a, chunk.n_b},
                   {w.box.count(), step_a, step_b},
