@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
-// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [training]
+// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [training | convolutions]
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/compile/compile.hpp"
@@ -274,20 +274,18 @@ int main(int argc, char** argv) {
   const auto& mpi = session.start<core::MpiScope>(argc, argv);
   return session.run([&] {
     bench::Results results;
-    if (argc == 2 && std::string_view(argv[1]) == "training") {
-      measure_training(results);
-      if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
-      return 0;
+    const std::string_view only = argc == 2 ? argv[1] : "";
+    if (only.empty()) {
+      measure_dispatch(results);
+      for (const int n : {8, 256, 1024}) {
+        measure_product<float>(results, n);
+        measure_product<double>(results, n);
+        measure_product<std::complex<double>>(results, n);
+      }
     }
-    measure_dispatch(results);
-    for (const int n : {8, 256, 1024}) {
-      measure_product<float>(results, n);
-      measure_product<double>(results, n);
-      measure_product<std::complex<double>>(results, n);
-    }
-    measure_convolutions(results);
-    measure_training(results);
-    measure_decoder(results);
+    if (only.empty() || only == "convolutions") measure_convolutions(results);
+    if (only.empty() || only == "training") measure_training(results);
+    if (only.empty()) measure_decoder(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
     return 0;
   });

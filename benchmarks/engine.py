@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -13,15 +14,17 @@ THREADS = (1, 2)
 SHARES = {("MT-VAE training step", "loss, gradients, Adam"): 1 / 3, ("MT decoder, 40 columns", "Jacobian"): 1 / 5, ("chain of 1000 products", "value and gradient, per op"): 1 / 3}
 # Of oneDNN's rate, which torch's convolutions in f32 are.
 SHARE_OF_CONVOLUTIONS = 1 / 0.9
+# Their kernels run so many times in turn with torch's: the rate of shared cores changes within a run.
+ROUNDS = 3
 
 
-def measured(name, threads):
+def measured(name, threads, *arguments):
     """(name and version, {case: {metric: seconds}}) of a peer; (None, {}) where it is not installed."""
     python = SOURCE / "build" / "peers" / name / "bin" / "python"
     if not python.exists():
         return None, {}
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    run = subprocess.run([python, "-W", "ignore", SOURCE / "benchmarks" / f"peer_{name}.py", "--threads", str(threads)], env=environment, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([python, "-W", "ignore", SOURCE / "benchmarks" / f"peer_{name}.py", "--threads", str(threads), *arguments], env=environment, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
         print(f"engine: {name} failed; its figures stay null")
         return None, {}
@@ -52,6 +55,21 @@ def beside(row, peers):
     return rows
 
 
+def in_turn(program, threads, document, peers):
+    """Puts the medians of rounds, ours and torch's one after the other, in the place of the convolutions' rows."""
+    ours, theirs = {}, {}
+    for _ in range(ROUNDS if peers["torch"][0] else 0):
+        for row in program(threads, "convolutions")["results"]:
+            ours.setdefault((row["case"], row["metric"]), []).append(row)
+        for case, seconds in measured("torch", threads, "--only", "convolutions")[1].items():
+            for metric, value in seconds.items():
+                theirs.setdefault((case, metric), []).append(value)
+    middle = {key: sorted(rows, key=lambda row: row["value"])[len(rows) // 2] for key, rows in ours.items()}
+    document["results"] = [middle.get((row["case"], row["metric"]), row) for row in document["results"]]
+    for (case, metric), values in theirs.items():
+        peers["torch"][1][case][metric] = statistics.median(values)
+
+
 def contention(program, rows):
     """Two threads while another process keeps one core busy, beside one thread on a quiet machine."""
     alone = {row["case"]: row["value"] for row in rows if row["metric"] == "loss, gradients, Adam"}
@@ -75,6 +93,7 @@ def measure(program):
         document = program(threads)
         header = header or document["header"]
         peers = {name: measured(name, threads) for name in PEERS}
+        in_turn(program, threads, document, peers)
         for row in document["results"]:
             if threads > 1 and row["case"].startswith("chain"):
                 continue  # one thread by nature

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: build/peers/torch/bin/python benchmarks/peer_torch.py [--threads N] [--repeats N]
+"""usage: build/peers/torch/bin/python benchmarks/peer_torch.py [--threads N] [--repeats N] [--only convolutions]
 
 The cases of bench_engine in PyTorch, eager, channels first as it likes them best. Prints {"peer": name and version, "seconds": {case: {metric: median}}} as JSON.
 """
@@ -175,15 +175,19 @@ def convolutions(repeats):
     return result
 
 
+def all_cases(repeats):
+    return {**dispatch(repeats), **products(repeats), **convolutions(repeats), "MT-VAE training step, f32": training(F32, repeats), "MT-VAE training step, f64": training(F64, repeats),
+            **{f"MT decoder, 40 columns, {NAMES[dtype]}": decoder_jacobian(dtype, repeats) for dtype in (F32, F64)}}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=21)
+    parser.add_argument("--only", choices=["convolutions"])
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    seconds = {**dispatch(arguments.repeats), **products(arguments.repeats), **convolutions(arguments.repeats),
-               "MT-VAE training step, f32": training(F32, arguments.repeats), "MT-VAE training step, f64": training(F64, arguments.repeats),
-               **{f"MT decoder, 40 columns, {NAMES[dtype]}": decoder_jacobian(dtype, arguments.repeats) for dtype in (F32, F64)}}
+    seconds = (convolutions if arguments.only else all_cases)(arguments.repeats)
     print(json.dumps({"peer": f"torch {torch.__version__}", "seconds": seconds}))
 
 
