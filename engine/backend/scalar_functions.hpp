@@ -9,6 +9,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+#include <string_view>
 
 namespace lodestone::engine::scalar {
 
@@ -23,12 +24,64 @@ template <class T>
   return t * (s * (T(1) + x * (T(1) - s)));
 }
 
-#define LODESTONE_FUNCTION(Name, ...)                   \
-  struct Name {                                         \
-    template <class T>                                  \
-    [[gnu::always_inline]] auto operator()(T x) const { \
-      return __VA_ARGS__;                               \
-    }                                                   \
+/// The remainder of integers, with the sign of the divisor; 0 for a zero divisor.
+template <class T>
+[[gnu::always_inline]] inline T remainder(T a, T b) {
+  if (b == T(0) || b == static_cast<T>(-1))
+    return b == T(0) || std::is_signed_v<T> ? T(0) : static_cast<T>(a % b);
+  const T rest = static_cast<T>(a % b);
+  return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+}
+
+template <class T>
+[[gnu::always_inline]] inline T shift_left(T a, T b) {
+  using Bits = std::make_unsigned_t<T>;
+  return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(static_cast<Bits>(static_cast<Bits>(a) << b))
+                                              : T(0);
+}
+template <class T>
+[[gnu::always_inline]] inline T shift_right(T a, T b) {
+  using Bits = std::make_unsigned_t<T>;
+  return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(a >> b) : a < 0 ? static_cast<T>(-1) : T(0);
+}
+
+/// Returns a b; of complex numbers without the C standard's repair of infinities, which costs a branch per
+/// element.
+template <class T>
+[[gnu::always_inline]] inline T product(T a, T b) {
+  if constexpr (is_complex_v<T>) {
+    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  } else {
+    return static_cast<T>(a * b);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline auto modulus(T x) {
+  if constexpr (is_complex_v<T>) {
+    return std::abs(x);
+  } else {
+    return static_cast<T>(std::abs(x));  // the standard's abs of a short integer is an int
+  }
+}
+
+template <class T>
+inline bool is_finite(T x) {
+  if constexpr (is_complex_v<T>) {
+    return std::isfinite(x.real()) && std::isfinite(x.imag());
+  } else {
+    return std::isfinite(x);
+  }
+}
+
+// Functions of one element, which keep what they return as text.
+#define LODESTONE_FUNCTION(Name, ...)                      \
+  struct Name {                                            \
+    template <class T>                                     \
+    [[gnu::always_inline]] auto operator()(T x) const {    \
+      return __VA_ARGS__;                                  \
+    }                                                      \
+    static constexpr std::string_view text = #__VA_ARGS__; \
   }
 #define LODESTONE_FUNCTION_2(Name, ...)                      \
   struct Name {                                              \
@@ -36,6 +89,7 @@ template <class T>
     [[gnu::always_inline]] auto operator()(T a, T b) const { \
       return __VA_ARGS__;                                    \
     }                                                        \
+    static constexpr std::string_view text = #__VA_ARGS__;   \
   }
 LODESTONE_FUNCTION(Identity, x);
 LODESTONE_FUNCTION(Negative, static_cast<T>(-x));
@@ -59,13 +113,19 @@ LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
 LODESTONE_FUNCTION(Floor, std::floor(x));
 LODESTONE_FUNCTION(Ceil, std::ceil(x));
 LODESTONE_FUNCTION(Round, std::nearbyint(x));
+LODESTONE_FUNCTION(Abs, modulus(x));
+LODESTONE_FUNCTION(IsFinite, is_finite(x));
 LODESTONE_FUNCTION(LogicalNot, !x);
 LODESTONE_FUNCTION(Real, x.real());
 LODESTONE_FUNCTION(Imag, x.imag());
 LODESTONE_FUNCTION(Conj, std::conj(x));
 LODESTONE_FUNCTION_2(Add, static_cast<T>(a + b));
 LODESTONE_FUNCTION_2(Subtract, static_cast<T>(a - b));
+LODESTONE_FUNCTION_2(Multiply, product(a, b));
 LODESTONE_FUNCTION_2(Divide, a / b);
+LODESTONE_FUNCTION_2(Remainder, remainder(a, b));
+LODESTONE_FUNCTION_2(ShiftLeft, shift_left(a, b));
+LODESTONE_FUNCTION_2(ShiftRight, shift_right(a, b));
 LODESTONE_FUNCTION_2(Power, vmath::pow(a, b));
 LODESTONE_FUNCTION_2(Atan2, vmath::atan2(a, b));
 LODESTONE_FUNCTION_2(SwishSlope, swish_slope(a, T(1) / (T(1) + vmath::exp(-a)), b));
@@ -87,76 +147,26 @@ LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
 #undef LODESTONE_FUNCTION_2
 
 /// Functions of an angle: `usual` is the same where `is_usual`, and vectorizes.
-#define LODESTONE_ANGLE_FUNCTION(Name, function)        \
-  struct Name {                                         \
-    template <class T>                                  \
-    [[gnu::always_inline]] auto operator()(T x) const { \
-      return vmath::function(x);                        \
-    }                                                   \
-    template <class T>                                  \
-    [[gnu::always_inline]] static bool is_usual(T x) {  \
-      return vmath::is_usual_angle(x);                  \
-    }                                                   \
-    template <class T>                                  \
-    [[gnu::always_inline]] static T usual(T x) {        \
-      return vmath::usual_##function(x);                \
-    }                                                   \
+#define LODESTONE_ANGLE_FUNCTION(Name, function)                        \
+  struct Name {                                                         \
+    template <class T>                                                  \
+    [[gnu::always_inline]] auto operator()(T x) const {                 \
+      return vmath::function(x);                                        \
+    }                                                                   \
+    template <class T>                                                  \
+    [[gnu::always_inline]] static bool is_usual(T x) {                  \
+      return vmath::is_usual_angle(x);                                  \
+    }                                                                   \
+    template <class T>                                                  \
+    [[gnu::always_inline]] static T usual(T x) {                        \
+      return vmath::usual_##function(x);                                \
+    }                                                                   \
+    static constexpr std::string_view text = "vmath::" #function "(x)"; \
   }
 LODESTONE_ANGLE_FUNCTION(Sin, sin);
 LODESTONE_ANGLE_FUNCTION(Cos, cos);
 LODESTONE_ANGLE_FUNCTION(Tan, tan);
 #undef LODESTONE_ANGLE_FUNCTION
-
-/// The remainder of integers, with the sign of the divisor; 0 for a zero divisor.
-struct Remainder {
-  template <class T>
-  [[gnu::always_inline]] T operator()(T a, T b) const {
-    if (b == T(0) || b == static_cast<T>(-1))
-      return b == T(0) || std::is_signed_v<T> ? T(0) : static_cast<T>(a % b);
-    const T rest = static_cast<T>(a % b);
-    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-  }
-};
-
-struct ShiftLeft {
-  template <class T>
-  [[gnu::always_inline]] T operator()(T a, T b) const {
-    using Bits = std::make_unsigned_t<T>;
-    return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(static_cast<Bits>(static_cast<Bits>(a) << b))
-                                                : T(0);
-  }
-};
-
-struct ShiftRight {
-  template <class T>
-  [[gnu::always_inline]] T operator()(T a, T b) const {
-    using Bits = std::make_unsigned_t<T>;
-    return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(a >> b) : a < 0 ? static_cast<T>(-1) : T(0);
-  }
-};
-
-struct Multiply {
-  template <class T>
-  [[gnu::always_inline]] auto operator()(T a, T b) const {
-    if constexpr (is_complex_v<T>) {  // without the C standard's repair of infinities, which costs a branch
-                                      // per element
-      return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    } else {
-      return static_cast<T>(a * b);
-    }
-  }
-};
-
-struct Abs {
-  template <class T>
-  [[gnu::always_inline]] auto operator()(T x) const {
-    if constexpr (is_complex_v<T>) {
-      return std::abs(x);
-    } else {
-      return static_cast<T>(std::abs(x));  // the standard's abs of a short integer is an int
-    }
-  }
-};
 
 /// The type the reference computes in: one step more precise, in the standard library's functions.
 template <class T>
@@ -174,17 +184,6 @@ struct Wider<double> {
 template <class T>
 struct Wider<std::complex<T>> {
   using type = std::complex<typename Wider<T>::type>;
-};
-
-struct IsFinite {
-  template <class T>
-  bool operator()(T x) const {
-    if constexpr (is_complex_v<T>) {
-      return std::isfinite(x.real()) && std::isfinite(x.imag());
-    } else {
-      return std::isfinite(x);
-    }
-  }
 };
 
 template <class Function, class... Others>
@@ -205,6 +204,7 @@ inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Functi
 /// Conversion as `cast` does it.
 template <class To>
 struct Cast {
+  static constexpr std::string_view text = "Cast<To>{}(x)";
   template <class From>
   [[gnu::always_inline]] To operator()(From x) const {
     if constexpr (is_complex_v<To> && !is_complex_v<From>) {

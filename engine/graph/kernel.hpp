@@ -2,7 +2,7 @@
 // What computes an op on one kind of device: a function on memory that others own.
 #pragma once
 
-#include "engine/graph/attrs.hpp"
+#include "engine/graph/expr.hpp"
 #include "engine/graph/scratch.hpp"
 
 #include <source_location>
@@ -47,6 +47,10 @@ struct Kernel {
                           ///< read before it is written
   /// Returns what `run` finds as `scratch`, by shapes, strides and attributes alone; null: nothing.
   Workspace (*workspace)(const KernelCall&) = nullptr;
+  const LoopBody* body = nullptr;  ///< set for an elementwise op whose result is one function
+  /// Set for an elementwise op whose function depends on attributes, or takes several steps: appends these,
+  /// which give the bits of `run`, and returns the result. The inputs are in the writer already.
+  ExprId (*expression)(ExprWriter& writer, const Attrs* attrs, std::span<const ExprId> in) = nullptr;
 };
 
 }  // namespace lodestone::engine

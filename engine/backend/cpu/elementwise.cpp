@@ -38,7 +38,7 @@ template <class Function, class In, class Out>
 }
 
 template <class Function, class In, class Out>
-[[gnu::always_inline]] inline void unary_plane(const Plane<1>& plane, Out* out, const In* in) {
+[[gnu::always_inline]] inline void unary_plane(const Plane& plane, Out* out, const In* in) {
   const std::int64_t n = plane.length, step = plane.step[0];
   for (std::int64_t row = 0; row < plane.rows; ++row, out += n, in += plane.row_step[0]) {
     if (is_wide<Function, In> && step == 1) {
@@ -52,7 +52,7 @@ template <class Function, class In, class Out>
 }
 
 template <class Function, class In, class Out>
-[[gnu::always_inline]] inline void binary_plane(const Plane<2>& plane, Out* out, const In* a, const In* b) {
+[[gnu::always_inline]] inline void binary_plane(const Plane& plane, Out* out, const In* a, const In* b) {
   constexpr bool wide = is_wide<Function, In>;
   const std::int64_t n = plane.length, step_a = plane.step[0], step_b = plane.step[1];
   for (std::int64_t row = 0; row < plane.rows;
@@ -72,13 +72,11 @@ template <class Function, class In, class Out>
 }
 
 template <class Function, class In, class Out>
-[[gnu::always_inline]] inline void unary_loop(const Plane<1>& plane, std::byte* out,
-                                              const std::array<const std::byte*, 1>& in) {
+[[gnu::always_inline]] inline void unary_loop(const Plane& plane, std::byte* out, const PlaneInputs& in) {
   unary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]));
 }
 template <class Function, class In, class Out>
-[[gnu::always_inline]] inline void binary_loop(const Plane<2>& plane, std::byte* out,
-                                               const std::array<const std::byte*, 2>& in) {
+[[gnu::always_inline]] inline void binary_loop(const Plane& plane, std::byte* out, const PlaneInputs& in) {
   binary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]),
                          reinterpret_cast<const In*>(in[1]));
 }
@@ -95,9 +93,9 @@ constexpr bool wide_loops = false;
 constexpr bool wide_loops = true;
 #endif
 
-/// A loop for the widest vectors there are, where these pay.
+/// Returns a loop for the widest vectors there are, where these pay.
 template <class Function, class In, auto loop>
-auto widest() {
+PlaneFn widest() {
   if constexpr (wide_loops && is_wide<Function, In>) {
     return Widest<loop>::get();
   } else {
@@ -105,20 +103,20 @@ auto widest() {
   }
 }
 
-template <class Function, class In, class Out>
-void unary_loops(const KernelCall& call) {
-  run_planes<1>(call, cost_of<Function>, widest<Function, In, unary_loop<Function, In, Out>>());
-}
+template <class Function, class In, class Out = decltype(Function{}(In{}))>
+constexpr LoopBody unary_body{widest<Function, In, unary_loop<Function, In, Out>>, 1, cost_of<Function>,
+                              Function::text};
+template <class Function, class In, class Out = decltype(Function{}(In{}, In{}))>
+constexpr LoopBody binary_body{widest<Function, In, binary_loop<Function, In, Out>>, 2, cost_of<Function>,
+                               Function::text};
 
-template <class Function, class T>
-void unary_kernel(const KernelCall& call) {
-  unary_loops<Function, T, decltype(Function{}(T{}))>(call);
+template <const LoopBody& body>
+void loop_kernel(const KernelCall& call) {
+  run_planes<body.n_inputs>(call, body.ns, body.fn());
 }
-
-template <class Function, class T>
-void binary_kernel(const KernelCall& call) {
-  run_planes<2>(call, cost_of<Function>,
-                widest<Function, T, binary_loop<Function, T, decltype(Function{}(T{}, T{}))>>());
+template <const LoopBody& body>
+constexpr Kernel kernel_of(bool in_place) {
+  return {.name = "cpu.loop", .run = loop_kernel<body>, .in_place = in_place, .body = &body};
 }
 
 struct Loops {
@@ -127,27 +125,37 @@ struct Loops {
   void unary(std::string_view name) const {
     const bool in_place = name != "copy" && name != "transfer";  // these are for memory of their own
     (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
-                                {"cpu.loop", unary_kernel<Function, T>, false, in_place}),
+                                kernel_of<unary_body<Function, T>>(in_place)),
      ...);
   }
   template <class Function, class... T>
   void binary(std::string_view name) const {
     (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
-                                {"cpu.loop", binary_kernel<Function, T>, false, true}),
+                                kernel_of<binary_body<Function, T>>(true)),
      ...);
   }
 };
 
-void cast_kernel(const KernelCall& call) {
-  core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
-    core::visit_stored_dtype(call.out[0].aval->dtype, [&](auto to) {
-      unary_loops<scalar::Cast<decltype(to)>, decltype(from), decltype(to)>(call);
-    });
+const LoopBody& cast_body(DType from, DType to) {
+  const LoopBody* body = nullptr;
+  core::visit_stored_dtype(from, [&]<class From>(From) {
+    core::visit_stored_dtype(to, [&]<class To>(To) { body = &unary_body<scalar::Cast<To>, From, To>; });
   });
+  return *body;
+}
+
+void cast_kernel(const KernelCall& call) {
+  const LoopBody& body = cast_body(call.in[0].aval->dtype, call.out[0].aval->dtype);
+  run_planes<1>(call, body.ns, body.fn());
+}
+
+ExprId cast_expression(ExprWriter& writer, const Attrs* attrs, std::span<const ExprId> in) {
+  const DType to = attrs_as<CastAttrs>(attrs).to;
+  return writer.apply(cast_body(writer.dtype(in[0]), to), to, in);
 }
 
 template <class T>
-void select_plane(const Plane<3>& plane, std::byte* out, const std::array<const std::byte*, 3>& in) {
+void select_plane(const Plane& plane, std::byte* out, const PlaneInputs& in) {
   T* to = reinterpret_cast<T*>(out);
   const bool* c = reinterpret_cast<const bool*>(in[0]);
   const T *a = reinterpret_cast<const T*>(in[1]), *b = reinterpret_cast<const T*>(in[2]);
@@ -162,34 +170,49 @@ void select_plane(const Plane<3>& plane, std::byte* out, const std::array<const 
 }
 
 template <class T>
-void select_planes(const KernelCall& call) {
-  run_planes<3>(call, 0.5, select_plane<T>);
+PlaneFn select_loop() {
+  return select_plane<T>;
+}
+template <class T>
+constexpr LoopBody select_body{select_loop<T>, 3, 0.5, "c ? a : b"};
+
+/// Choices are only moved, so the size is all that counts.
+const LoopBody& select_body_of(DType choices) {
+  switch (core::size_of(choices)) {
+    case 1:
+      return select_body<std::uint8_t>;
+    case 2:
+      return select_body<std::uint16_t>;
+    case 4:
+      return select_body<std::uint32_t>;
+    case 8:
+      return select_body<std::uint64_t>;
+    default:
+      return select_body<std::complex<double>>;
+  }
 }
 
 void select_kernel(const KernelCall& call) {
-  switch (core::size_of(call.out[0].aval->dtype)) {  // only moved, so the size is all that counts
-    case 1:
-      return select_planes<std::uint8_t>(call);
-    case 2:
-      return select_planes<std::uint16_t>(call);
-    case 4:
-      return select_planes<std::uint32_t>(call);
-    case 8:
-      return select_planes<std::uint64_t>(call);
-    default:
-      return select_planes<std::complex<double>>(call);
-  }
+  const LoopBody& body = select_body_of(call.out[0].aval->dtype);
+  run_planes<3>(call, body.ns, body.fn());
+}
+
+ExprId select_expression(ExprWriter& writer, const Attrs*, std::span<const ExprId> in) {
+  const DType choices = writer.dtype(in[1]);
+  return writer.apply(select_body_of(choices), choices, in);
 }
 
 }  // namespace
 
 void register_elementwise_kernels(OpTable& table) {
   for_each_elementwise(Loops{table});
-  table.at("select").with_kernel(Backend::processor, DType::b8, {"cpu.loop", select_kernel});
+  table.at("select").with_kernel(Backend::processor, DType::b8,
+                                 {.name = "cpu.loop", .run = select_kernel, .expression = select_expression});
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     if (any_stored.contains(dtype))
-      table.at("cast").with_kernel(Backend::processor, dtype, {"cpu.loop", cast_kernel});
+      table.at("cast").with_kernel(Backend::processor, dtype,
+                                   {.name = "cpu.loop", .run = cast_kernel, .expression = cast_expression});
   }
 }
 

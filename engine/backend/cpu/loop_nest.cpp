@@ -10,8 +10,8 @@ namespace {
 template <int n_inputs>
 class LoopNest {
  public:
-  LoopNest(const KernelCall& call, PlaneKernel<n_inputs> kernel)
-      : kernel_(kernel), out_(call.out[0].data), size_out_(size_of(call.out[0])) {
+  LoopNest(const KernelCall& call, PlaneFn plane)
+      : run_(plane), out_(call.out[0].data), size_out_(size_of(call.out[0])) {
     const Shape& shape = call.out[0].shape();
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       if (shape[axis] == 1) continue;
@@ -58,16 +58,16 @@ class LoopNest {
 
   /// Part of the one plane there is: `count` elements or rows from `first` on.
   void piece(std::size_t axis, std::int64_t first, std::int64_t count) const {
-    Plane<n_inputs> plane{extents_[1], extents_[0], strides_[0], strides_[1]};
+    Plane plane{extents_[1], extents_[0], strides_[0], strides_[1]};
     (axis == 0 ? plane.length : plane.rows) = count;
     auto in = in_;
     for (std::size_t k = 0; k < n_inputs; ++k) in[k] += first * strides_[axis][k] * size_in_[k];
-    kernel_(plane, out_ + first * (axis == 0 ? 1 : extents_[0]) * size_out_, in);
+    run_(plane, out_ + first * (axis == 0 ? 1 : extents_[0]) * size_out_, in);
   }
 
   /// Planes first … last − 1.
   void walk(std::int64_t first, std::int64_t last) const {
-    const Plane<n_inputs> plane{extents_[1], extents_[0], strides_[0], strides_[1]};
+    const Plane plane{extents_[1], extents_[0], strides_[0], strides_[1]};
     std::array<std::int64_t, Shape::max_size> index{};
     auto in = in_;
     std::int64_t rest = first;
@@ -77,7 +77,7 @@ class LoopNest {
       for (std::size_t k = 0; k < n_inputs; ++k) in[k] += index[axis] * strides_[axis][k] * size_in_[k];
     }
     for (std::int64_t at = first; at < last; ++at) {
-      kernel_(plane, out_ + at * extents_[0] * extents_[1] * size_out_, in);
+      run_(plane, out_ + at * extents_[0] * extents_[1] * size_out_, in);
       for (std::size_t axis = 2; axis < n_axes_; ++axis) {
         for (std::size_t k = 0; k < n_inputs; ++k) in[k] += strides_[axis][k] * size_in_[k];
         if (++index[axis] < extents_[axis]) break;
@@ -87,25 +87,25 @@ class LoopNest {
     }
   }
 
-  PlaneKernel<n_inputs> kernel_;
+  PlaneFn run_;
   std::byte* out_;
   std::int64_t size_out_;
-  std::array<const std::byte*, n_inputs> in_;
+  PlaneInputs in_{};
   std::array<std::int64_t, n_inputs> size_in_;
   std::size_t n_axes_ = 0;
   std::array<std::int64_t, Shape::max_size> extents_{1, 1};
-  std::array<std::array<std::int64_t, n_inputs>, Shape::max_size> strides_{};
+  std::array<std::array<std::int64_t, Plane::most_inputs>, Shape::max_size> strides_{};
 };
 
 }  // namespace
 
 template <int n_inputs>
-void run_planes(const KernelCall& call, double cost, PlaneKernel<n_inputs> kernel) {
-  LoopNest<n_inputs>(call, kernel).run(cost);
+void run_planes(const KernelCall& call, double cost, PlaneFn plane) {
+  LoopNest<n_inputs>(call, plane).run(cost);
 }
 
-template void run_planes<1>(const KernelCall&, double, PlaneKernel<1>);
-template void run_planes<2>(const KernelCall&, double, PlaneKernel<2>);
-template void run_planes<3>(const KernelCall&, double, PlaneKernel<3>);
+template void run_planes<1>(const KernelCall&, double, PlaneFn);
+template void run_planes<2>(const KernelCall&, double, PlaneFn);
+template void run_planes<3>(const KernelCall&, double, PlaneFn);
 
 }  // namespace lodestone::engine::cpu_backend

@@ -213,6 +213,12 @@ void scale_shift_kernel(const KernelCall& call) {
         });
 }
 
+/// x scale + shift
+ExprId scale_shift_expression(ExprWriter& writer, const Attrs*, std::span<const ExprId> in) {
+  static const OpInfo &add = op_named("add"), &multiply = op_named("multiply");
+  return writer.apply(add, {writer.apply(multiply, {in[0], in[1]}), in[2]});
+}
+
 bool sums_columns(const InferArgs& args) {
   const int rank = args.aval(0).shape.rank();
   return rank > 0 && args.as<ReduceAttrs>().axes == IntList::counting(rank - 1);
@@ -239,8 +245,11 @@ void register_for(OpTable& table) {
                        .run = products_kernel<T>,
                        .contiguous_inputs = true,
                        .workspace = shared_workspace<totals_of_products>});
-  put("scale_shift",
-      {.name = "cpu.rows", .run = scale_shift_kernel<T>, .contiguous_inputs = true, .in_place = true});
+  put("scale_shift", {.name = "cpu.rows",
+                      .run = scale_shift_kernel<T>,
+                      .contiguous_inputs = true,
+                      .in_place = true,
+                      .expression = scale_shift_expression});
 }
 
 }  // namespace

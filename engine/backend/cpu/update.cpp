@@ -35,6 +35,27 @@ struct AdamStep {
   }
 };
 
+/// keep a + take b
+ExprId blend_expression(ExprWriter& writer, const Attrs* attrs, std::span<const ExprId> in) {
+  static const OpInfo &add = op_named("add"), &multiply = op_named("multiply");
+  const DType dtype = writer.dtype(in[0]);
+  const auto& [keep, take] = attrs_as<BlendAttrs>(attrs);
+  const ExprId kept = writer.apply(multiply, {writer.number(keep, dtype), in[0]});
+  return writer.apply(add, {kept, writer.apply(multiply, {writer.number(take, dtype), in[1]})});
+}
+
+/// p - rate m / (sqrt(v scale) + epsilon)
+ExprId adam_expression(ExprWriter& writer, const Attrs* attrs, std::span<const ExprId> in) {
+  static const OpInfo &add = op_named("add"), &multiply = op_named("multiply"), &divide = op_named("divide"),
+                      &subtract = op_named("subtract"), &root = op_named("sqrt");
+  const DType dtype = writer.dtype(in[0]);
+  const auto& [rate, scale, epsilon] = attrs_as<AdamAttrs>(attrs);
+  const ExprId step = writer.apply(multiply, {writer.number(rate, dtype), in[1]});
+  const ExprId size = writer.apply(root, {writer.apply(multiply, {in[2], writer.number(scale, dtype)})});
+  const ExprId below = writer.apply(add, {size, writer.number(epsilon, dtype)});
+  return writer.apply(subtract, {in[0], writer.apply(divide, {step, below})});
+}
+
 template <class T, class Pass>
 [[gnu::always_inline]] inline void part(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first,
                                         Dim last) {
@@ -51,12 +72,20 @@ void kernel(const KernelCall& call) {
         [&](Dim first, Dim last) { run(pass, in, call.out[0].as<T>(), first, last); });
 }
 
+template <class T, class Pass>
+constexpr Kernel pass(ExprId (*expression)(ExprWriter&, const Attrs*, std::span<const ExprId>)) {
+  return {.name = "cpu.pass",
+          .run = kernel<T, Pass>,
+          .contiguous_inputs = true,
+          .in_place = true,
+          .expression = expression};
+}
+
 template <class T>
 void register_for(OpTable& table) {
-  table.at("blend").with_kernel(Backend::processor, core::dtype_of<T>,
-                                {"cpu.pass", kernel<T, Blend<T>>, true, true});
-  table.at("adam_step")
-      .with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.pass", kernel<T, AdamStep<T>>, true, true});
+  constexpr DType dtype = core::dtype_of<T>;
+  table.at("blend").with_kernel(Backend::processor, dtype, pass<T, Blend<T>>(blend_expression));
+  table.at("adam_step").with_kernel(Backend::processor, dtype, pass<T, AdamStep<T>>(adam_expression));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/fused_op.hpp"
+
+#include "engine/record/rule_args.hpp"
+#include "engine/record/tuple.hpp"
+
+namespace lodestone::engine {
+namespace {
+
+std::vector<Aval> results(const InferArgs& args) {
+  const auto& [program, space] = args.as<TileAttrs>();
+  std::vector<Aval> result;
+  for (const ExprId each : program->expr().stores)
+    result.push_back({space, program->expr().values[each].dtype, args.aval(0).device});
+  return result;
+}
+
+OpInfo row(bool in_place) {
+  OpInfo row;
+  row.name = "fused";
+  row.formula = "elementwise ops in one pass";
+  row.n_inputs = -1;
+  row.dtypes = any_stored;
+  row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
+  row.results = results;
+  row.derivative.why_none = "it is made of ops whose derivatives are taken before";
+  row.op_class = OpClass::elementwise;
+  Kernel kernel = cpu_backend::TileProgram::kernel();
+  kernel.in_place = in_place;
+  for (int i = 0; i < core::n_dtypes; ++i) row.with_kernel(Backend::processor, static_cast<DType>(i), kernel);
+  return row;
+}
+
+}  // namespace
+
+const OpInfo& fused_op(const cpu_backend::TileProgram& program) {
+  static const OpInfo in_place = row(true), apart = row(false);
+  return program.in_place() ? in_place : apart;
+}
+
+}  // namespace lodestone::engine

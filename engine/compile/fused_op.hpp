@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the row has nothing else to show.
+// Inside of the engine: the op that a cluster of elementwise ops becomes.
+#pragma once
+
+#include "engine/backend/cpu/tile_program.hpp"
+#include "engine/graph/op_info.hpp"
+
+namespace lodestone::engine {
+
+/// Returns the row of an op with `TileAttrs`, which is not part of the table: users do not record it.
+[[nodiscard]] const OpInfo& fused_op(const cpu_backend::TileProgram& program);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an element of an elementwise op, or of several of them together, is computed by: bodies of loops in
+// single assignment.
+#pragma once
+
+#include "engine/graph/attrs.hpp"
+#include "engine/graph/loop_body.hpp"
+#include "engine/graph/number.hpp"
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lodestone::engine {
+
+struct OpInfo;
+
+/// The number of a value of an expression.
+using ExprId = std::uint16_t;
+
+/// A function of the elements at one place of a space, which is the shape of what it gives.
+struct Expr {
+  struct Value {
+    enum class From : std::uint8_t { load, number, code };
+    From from;
+    DType dtype;
+    std::uint16_t of;  ///< number among the loads, numbers or codes
+  };
+  /// The element of an operand. An axis of the space comes from one of the operand, or from none
+  /// (`AxisMap::added`): all places along it see the same element.
+  struct Load {
+    IntList from;
+  };
+  struct Code {
+    const LoopBody* body;
+    ExprId out;
+    std::array<ExprId, Plane::most_inputs> in;
+  };
+  std::vector<Value> values;  ///< each stands behind those that it is made of
+  std::vector<Load> loads;    ///< by operand
+  std::vector<std::array<std::byte, 16>> numbers;
+  std::vector<Code> codes;
+  std::vector<ExprId> stores;  ///< by output
+
+  [[nodiscard]] std::string text() const;  ///< "%2 = {a + b}(%0, %1); give %2"
+  [[nodiscard]] std::uint64_t hash() const;
+  friend bool operator==(const Expr& a, const Expr& b);
+};
+
+/// Writes an expression down, value after value.
+class ExprWriter {
+ public:
+  /// Adds the next operand.
+  ExprId load(DType dtype, IntList from);
+  ExprId number(const std::array<std::byte, 16>& element, DType dtype);
+  /// Adds a number in the representation of a dtype, which rounds it.
+  ExprId number(const Number& value, DType dtype);
+  ExprId apply(const LoopBody& body, DType result, std::span<const ExprId> in);
+  /// Adds the body of a row, for arguments and a result of one dtype, as the processor's kernel has it.
+  ExprId apply(const OpInfo& op, std::initializer_list<ExprId> in);
+  void store(ExprId value) { expr_.stores.push_back(value); }
+
+  [[nodiscard]] DType dtype(ExprId value) const { return expr_.values[value].dtype; }
+  [[nodiscard]] const Expr& expr() const { return expr_; }
+
+ private:
+  ExprId add(Expr::Value::From from, DType dtype, std::size_t of);
+  Expr expr_;
+};
+
+struct Kernel;
+/// Returns true if `append` can tell what a kernel computes of each element.
+[[nodiscard]] bool has_expression(const Kernel& kernel);
+/// Appends to an expression what a kernel computes of each element, with the kernel's bits; returns its
+/// result. `in`: the op's inputs.
+ExprId append(ExprWriter& writer, const Kernel& kernel, const Attrs* attrs, std::span<const ExprId> in,
+              DType result);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: loops of kernels, and what merges them, share it.
+// The function of one element of an op, as a loop and as text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace lodestone::engine {
+
+/// Two loops over a row-major output without gaps: `rows` rows of `length` elements, and how far an input's
+/// elements and rows are apart.
+struct Plane {
+  static constexpr std::size_t most_inputs = 3;
+  std::int64_t rows, length;
+  std::array<std::int64_t, most_inputs> step{}, row_step{};
+};
+using PlaneInputs = std::array<const std::byte*, Plane::most_inputs>;
+/// Runs a plane from the first elements of output and inputs. The output may be the place of an input whose
+/// elements lie as those of the output do.
+using PlaneFn = void (*)(const Plane& plane, std::byte* out, const PlaneInputs& in);
+
+/// The function that an elementwise kernel applies to each element of one dtype.
+struct LoopBody {
+  PlaneFn (*fn)();  ///< returns the loop for the instruction set in use
+  int n_inputs;
+  double ns;              ///< per element, roughly
+  std::string_view text;  ///< function as C++: of x, or a and b, or c, a and b; T is their type, To that of
+                          ///< the result
+};
+
+}  // namespace lodestone::engine
