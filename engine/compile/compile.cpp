@@ -92,9 +92,11 @@ class Compiled::State {
     stats.n_copies = n_copies_;
     return stats;
   }
-  [[nodiscard]] std::string text() const {
+  [[nodiscard]] std::string text(Stage stage) const {
     const std::shared_ptr<const Entries> entries = latest_entries();
-    return entries->empty() ? "" : entries->back()->plan->program().text();
+    if (entries->empty()) return "";
+    const Plan& plan = *entries->back()->plan;
+    return (stage == Stage::recorded ? plan.program() : plan.running()).text();
   }
 
  private:
@@ -177,7 +179,7 @@ EntryPtr Compiled::State::added(const Inputs& inputs, Program program, const Tra
     plan = (*known)->plan;
     if ((*known)->read == traced.read && (*known)->assigned == traced.assigned) entries.erase(known);
   } else {
-    plan = std::make_shared<const Plan>(std::move(program), key.strides());
+    plan = std::make_shared<const Plan>(std::move(program), key.strides(), options_.level);
     ++stats_.n_plans;
   }
   stats_.block_bytes = plan->block_bytes();
@@ -221,7 +223,7 @@ Tensors Compiled::operator()(const Tensors& inputs, std::source_location where) 
   return state_->call(inputs, where);
 }
 CompileStats Compiled::stats() const { return state_->stats(); }
-std::string Compiled::text() const { return state_->text(); }
+std::string Compiled::text(Stage stage) const { return state_->text(stage); }
 
 Compiled compile(Function f, CompileOptions options, std::source_location where) {
   if (!f)

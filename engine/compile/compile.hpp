@@ -2,6 +2,7 @@
 // Functions that are recorded once per kind of argument and then run as a plan.
 #pragma once
 
+#include "engine/compile/level.hpp"
 #include "engine/record/trace.hpp"
 
 #include <memory>
@@ -11,7 +12,8 @@
 namespace lodestone::engine {
 
 struct CompileOptions {
-  int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
+  int most_plans = 8;       ///< kept at a time; beyond them the oldest goes
+  Level level = Level::O1;  ///< changes how often memory is touched, and no bit
 };
 
 /// Why a compiled function was recorded once more.
@@ -46,7 +48,7 @@ class Compiled {
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;
   /// Returns the program of the latest plan, one line per instruction; nothing before the first call.
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text(Stage stage = Stage::recorded) const;
 
  private:
   friend Compiled compile(Function f, CompileOptions options, std::source_location where);

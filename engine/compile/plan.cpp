@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/plan.hpp"
 
+#include "engine/compile/cluster.hpp"
+#include "engine/compile/rewrite.hpp"
 #include "engine/core/error.hpp"
 #include "engine/dispatch/function_run.hpp"
 #include "engine/dispatch/kernel_run.hpp"
@@ -11,6 +13,15 @@
 #include <utility>
 
 namespace lodestone::engine {
+namespace {
+
+/// Returns what a level makes of a program; none where it runs as it was recorded.
+std::optional<Program> optimized(const Program& program, Level level) {
+  if (level == Level::O0) return std::nullopt;
+  return clustered(rewritten(program).program);
+}
+
+}  // namespace
 
 /// Memory for one run at a time, with every call made ready.
 struct Plan::Instance {
@@ -31,8 +42,11 @@ struct Plan::Instance {
   }
 };
 
-Plan::Plan(Program program, std::span<const Strides> inputs)
-    : program_(std::move(program)), lowered_(lowered(program_, inputs)), accesses_of_(lowered_.held.size()) {
+Plan::Plan(Program program, std::span<const Strides> inputs, Level level)
+    : program_(std::move(program)),
+      optimized_(optimized(program_, level)),
+      lowered_(lowered(running(), inputs)),
+      accesses_of_(lowered_.held.size()) {
   for (std::uint32_t i = 0; i < lowered_.accesses.size(); ++i) {
     const Source& source = lowered_.accesses[i].source;
     if (source.in == Source::In::held) accesses_of_[source.of].push_back(i);
@@ -72,8 +86,8 @@ std::unique_ptr<Plan::Instance> Plan::new_instance() const {
   }
   made->held.resize(lowered_.held.size());
   for (std::uint32_t i = 0; i < lowered_.held.size(); ++i) {
-    const Value& value = program_.values()[lowered_.held[i].value];
-    if (value.from == Value::From::constant) made->hold(i, program_.constants()[value.of], *this);
+    const Value& value = running().values()[lowered_.held[i].value];
+    if (value.from == Value::From::constant) made->hold(i, running().constants()[value.of], *this);
   }
   return made;
 }
@@ -136,7 +150,7 @@ Tensor Plan::Run::tensor(const Given& given) const {
   const Tensor& held = instance_->held[given.held];
   if (lowered_.held[given.held].value == given.value) return held;
   NodePtr node(new Node);
-  node->aval = plan_.program_.values()[given.value].aval;
+  node->aval = plan_.running().values()[given.value].aval;
   node->buffer = held.node().buffer;
   node->look = lowered_.looks[given.value];
   node->look.offset += held.node().look.offset;
@@ -149,7 +163,7 @@ void Plan::Run::call(const FunctionCall& call) {
   for (const Given& each : call.operands) operands.push_back(tensor(each));
   const bool is_tuple = instruction.op->results != nullptr;
   const Aval expected =
-      is_tuple ? tuple_aval(operands[0].device()) : plan_.program_.values()[instruction.first_result].aval;
+      is_tuple ? tuple_aval(operands[0].device()) : plan_.running().values()[instruction.first_result].aval;
   const Tensor value =
       function_value(*instruction.op, operands, instruction.attrs, expected, instruction.where);
   const Tensors results = without_gaps(is_tuple ? evaluated_elements(value.node()) : Tensors{value});
@@ -158,7 +172,7 @@ void Plan::Run::call(const FunctionCall& call) {
 
 void Plan::Run::run(const Segment& segment) {
   for (const std::uint32_t number : segment.made)
-    hold(number, new_array(plan_.program_.values()[lowered_.held[number].value].aval));
+    hold(number, new_array(plan_.running().values()[lowered_.held[number].value].aval));
   launch(segment);
   if (segment.call) call(*segment.call);
   for (const std::uint32_t number : segment.released) instance_->held[number] = Tensor();
@@ -179,11 +193,11 @@ void Plan::check(std::span<const Tensor> inputs) const {
                                 program_.n_inputs(), inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool is_array = inputs[i].aval().kind == Kind::array;
-    if (!(inputs[i].aval() == program_.values()[i].aval) ||
+    if (!(inputs[i].aval() == running().values()[i].aval) ||
         (is_array && !(inputs[i].node().look.strides == lowered_.looks[i].strides)))
       throw core::InvalidArgument("engine::Plan#wrong_input",
                                   "expected {} with strides {} as input {}, got {} with strides {}",
-                                  program_.values()[i].aval.text(), lowered_.looks[i].strides.text(), i,
+                                  running().values()[i].aval.text(), lowered_.looks[i].strides.text(), i,
                                   inputs[i].aval().text(), inputs[i].node().look.strides.text());
   }
   if (Scratch::threads_of_call() > lowered_.n_threads)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/compile/level.hpp"
 #include "engine/compile/lower.hpp"
 
 #include <memory>
@@ -9,14 +10,13 @@
 namespace lodestone::engine {
 
 /// A program that runs again and again: kernels, addresses and memory are decided once. A run looks nothing
-/// up and asks for memory for its results only; all else lies in one block per device, which stays. Kernels
-/// and their order are those of the recorded ops, so that the bits are, too. Threads may run a plan at once:
-/// each run has a block to itself.
+/// up and asks for memory for its results only; all else lies in one block per device, which stays. The bits
+/// are those of an eager run on every level. Threads may run a plan at once: each run has a block to itself.
 class Plan {
  public:
   /// `inputs`: strides of what it will run on, because some kernels add in the order of memory. The number of
   /// threads is that of now. errors: those of `OpInfo::kernel`.
-  Plan(Program program, std::span<const Strides> inputs);
+  Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -26,8 +26,10 @@ class Plan {
   [[nodiscard]] Tensors run(std::span<const Tensor> inputs) const;
 
   [[nodiscard]] const Program& program() const { return program_; }
-  /// Returns the number of kernels that a run calls: one per instruction but for views and functions, and one
-  /// per copy.
+  /// Returns the program that runs: what the level has made of the other.
+  [[nodiscard]] const Program& running() const { return optimized_ ? *optimized_ : program_; }
+  /// Returns the number of kernels that a run calls: one per instruction that runs but for views and
+  /// functions, and one per copy.
   [[nodiscard]] std::int64_t n_launches() const { return std::ssize(lowered_.launches); }
   /// Returns the number of operands that a run copies first, because they have gaps.
   [[nodiscard]] std::int64_t n_copies() const { return lowered_.n_copies; }
@@ -44,6 +46,7 @@ class Plan {
   [[nodiscard]] std::unique_ptr<Instance> take() const;
 
   Program program_;
+  std::optional<Program> optimized_;
   Lowered lowered_;
   std::vector<std::vector<std::uint32_t>> accesses_of_;  ///< by held tensor
   mutable std::mutex mutex_;

@@ -51,7 +51,7 @@ class Parabola {
 
 TEST_CASE("compile: a function is called once for all inputs of a kind", "[engine]") {
   const Parabola f;
-  const Compiled compiled = compile(f);
+  const Compiled compiled = compile(f, {.level = Level::O0});
   CHECK(compiled.text().empty());
   for (const double x : {1.0, 2.0, 3.0}) CHECK(first(compiled({row({x, 0})})) == x * x + 1.0);
   CHECK(f.n_calls() == 1);
@@ -66,6 +66,20 @@ TEST_CASE("compile: a function is called once for all inputs of a kind", "[engin
   CHECK(stats.most_alive_bytes == 64);
   CHECK(stats.recompiles.empty());
   CHECK(compiled.text().find("multiply(%0, %0)") != std::string::npos);
+}
+
+TEST_CASE("compile: levels give the same bits with fewer launches", "[engine]") {
+  const auto f = [](const Tensors& x) -> Tensors { return {engine::tanh(x[0] * 2.0 + 1.0) / x[0]}; };
+  const Tensors x{row({0.1, -0.2, 0.3})};
+  const Compiled as_recorded = compile(f, {.level = Level::O0}), merged = compile(f);
+  CHECK(same_bits(as_recorded(x), f(x)));
+  CHECK(same_bits(merged(x), f(x)));
+  CHECK(as_recorded.stats().n_launches == 4);
+  CHECK(merged.stats().n_launches == 1);
+  CHECK(merged.text() == as_recorded.text());
+  CHECK(as_recorded.text(Stage::running) == as_recorded.text());
+  CHECK(merged.text(Stage::running).find("{vmath::tanh(x)}") != std::string::npos);
+  CHECK(merged.text(Stage::running).find("tanh(%") == std::string::npos);
 }
 
 TEST_CASE("compile: another kind of input is recorded anew, and the first difference is told", "[engine]") {

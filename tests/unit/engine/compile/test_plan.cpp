@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/compile/plan.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/dispatch/executor.hpp"
@@ -11,6 +10,7 @@
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/unit/engine/compile/plan_of.hpp"
 #include "tests/unit/engine/row.hpp"
 #include "tests/unit/engine/same_bits.hpp"
 #include "tests/unit/engine/sample_functions.hpp"
@@ -22,23 +22,11 @@ using namespace lodestone;
 using namespace lodestone::engine;
 using tests::error_of;
 using tests::HasId;
+using tests::plan_of;
 using tests::row;
 using tests::same_bits;
 
 namespace {
-
-std::vector<Strides> strides_of(const Tensors& inputs) {
-  std::vector<Strides> result;
-  for (const Tensor& each : inputs) result.push_back(each.eval().node().look.strides);
-  return result;
-}
-
-std::unique_ptr<Plan> plan_of(const Trace& trace, const Tensors& like) {
-  return std::make_unique<Plan>(Program::of(trace), strides_of(like));
-}
-std::unique_ptr<Plan> plan_of(const Function& f, const Tensors& like) {
-  return plan_of(Trace::without_values(f, avals_of(like), std::source_location::current()), like);
-}
 
 /// Returns the number of kernels that an eager run of the same ops calls; -1 if functions run.
 std::int64_t kernels_of(const Trace& trace, const Tensors& inputs) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: options and plans share it.
+#pragma once
+
+#include <cstdint>
+
+namespace lodestone::engine {
+
+/// Work that is done on a program before it runs. No level changes which function computes an element, nor
+/// the order in which numbers are added, so that all of them give the bits of an eager run.
+enum class Level : std::uint8_t {
+  O0,  ///< every op as it was recorded
+  O1   ///< ops that change nothing go, and elementwise ops on arrays of one shape run as one
+};
+
+/// A program as it was recorded, or as a level has made it run.
+enum class Stage : std::uint8_t { recorded, running };
+
+}  // namespace lodestone::engine

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: clustering and rewriting share it.
+// Inside of the engine: numbers that stand in a program.
+#pragma once
+
+#include "engine/program/program.hpp"
+
+#include <array>
+#include <optional>
+
+namespace lodestone::engine {
+
+/// Returns the element that all places of a value show, if it is a constant of one element, however
+/// often repeated, or a view of such; it fills the first bytes.
+[[nodiscard]] std::optional<std::array<std::byte, 16>> number_of(const Program& program, ValueId id);
+
+}  // namespace lodestone::engine

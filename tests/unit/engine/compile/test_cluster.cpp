@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/backend/cpu/tile_program.hpp"
+#include "engine/compile/cluster.hpp"
+#include "engine/compile/number_of.hpp"
+#include "engine/compile/schedule.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "engine/core/parallel.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/transform/external.hpp"
+#include "engine/transform/transforms.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/unit/engine/compile/plan_of.hpp"
+#include "tests/unit/engine/compile/random_programs.hpp"
+#include "tests/unit/engine/row.hpp"
+#include "tests/unit/engine/same_bits.hpp"
+#include "tests/unit/engine/sample_functions.hpp"
+
+using namespace lodestone;
+using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
+using tests::plan_of;
+using tests::row;
+using tests::same_bits;
+
+namespace {
+
+/// Sets a number of threads for a while.
+class Threads {
+ public:
+  explicit Threads(int n) : before_(core::threads()) { core::set_threads(n); }
+  ~Threads() { core::set_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Launches of a plan on level 1, and the bytes that they read and write. An operand counts once for
+/// each of its elements, however often a broadcast repeats it.
+struct Work {
+  std::int64_t n_launches = 0;
+  std::size_t bytes = 0;
+  friend bool operator==(const Work&, const Work&) = default;
+};
+std::ostream& operator<<(std::ostream& out, const Work& work) {
+  return out << work.n_launches << " launches, " << work.bytes << " bytes";
+}
+
+Work work_of(const Function& f, const Tensors& inputs) {
+  const auto plan = plan_of(f, inputs, Level::O1);
+  CHECK(same_bits(plan->run(inputs), f(inputs)));
+  const Program& program = plan->running();
+  Work work{plan->n_launches(), 0};
+  const auto bytes_of = [&](ValueId id) {
+    if (number_of(program, id)) return core::size_of(program.values()[id].aval.dtype);
+    while (program.values()[id].from == Value::From::result) {
+      const Instruction& each = program.instructions()[program.values()[id].of];
+      if (each.op->view == nullptr) break;
+      id = program.operands(each)[0];
+    }
+    return program.values()[id].aval.bytes();
+  };
+  for (const Instruction& each : program.instructions()) {
+    if (each.op->view != nullptr || each.op->run) continue;
+    for (const ValueId id : program.operands(each)) work.bytes += bytes_of(id);
+    for (std::uint32_t i = 0; i < each.n_results; ++i)
+      work.bytes += program.values()[each.first_result + i].aval.bytes();
+  }
+  return work;
+}
+
+constexpr Dim n = 24, m = 10;
+constexpr std::size_t bytes = 8 * n * m;  // of an array of f64
+Tensor matrix(std::uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  return tests::drawn(DType::f64, {n, m}, random);
+}
+Tensor vector_of(Dim count) {
+  std::mt19937_64 random(7);
+  return tests::drawn(DType::f64, {count}, random);
+}
+
+}  // namespace
+
+TEST_CASE("clusters: random programs give the bits of eager runs on 1, 2 and 3 threads", "[engine]") {
+  std::int64_t n_fewer = 0;
+  for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128, DType::i32, DType::u32,
+                            DType::i64, DType::u64, DType::i8, DType::u8, DType::b8}) {
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+      INFO(core::name_of(dtype) << ", seed " << seed);
+      const tests::RandomProgram random(dtype, seed, seed % 50 == 0);
+      const Function f = random.function();
+      const Tensors right = f(random.inputs());
+      eval(right);
+      const Trace trace =
+          Trace::without_values(f, avals_of(random.inputs()), std::source_location::current());
+      n_fewer += plan_of(trace, random.inputs())->n_launches();
+      for (const int n_threads : {1, 2, 3}) {
+        const Threads scope(n_threads);
+        const auto plan = plan_of(trace, random.inputs(), Level::O1);
+        REQUIRE(same_bits(plan->run(random.inputs()), right));
+        if (n_threads == 1) n_fewer -= plan->n_launches();
+      }
+    }
+  }
+  CHECK(n_fewer > 8000);
+}
+
+TEST_CASE("clusters: the samples of all rows give the bits of eager runs", "[engine]") {
+  int n_plans = 0;
+  tests::for_each_sample_function(2, [&](const tests::SampleFunction& sample) {
+    INFO(sample.name);
+    const auto plan = plan_of(sample.trace(), sample.inputs, Level::O1);
+    CHECK(same_bits(plan->run(sample.inputs), sample.f(sample.inputs)));
+    ++n_plans;
+  });
+  CHECK(n_plans > 1000);
+}
+
+TEST_CASE("clusters: launches and bytes are the fewest there can be", "[engine]") {
+  const Tensor x = matrix(), y = matrix(2), b = vector_of(m);
+  const auto chain = [](const Tensors& in) -> Tensors {
+    Tensor z = in[0];
+    for (int i = 0; i < 4; ++i) z = engine::tanh(z * 1.5);
+    return {z};
+  };
+  CHECK(work_of(chain, {x}) == Work{1, 2 * bytes});
+  const auto bias = [](const Tensors& in) -> Tensors {
+    const Tensor z = in[0] + in[1];
+    return {0.5 * z * (1.0 + erf(z * 0.7071))};
+  };
+  CHECK(work_of(bias, {x, b}) == Work{1, 2 * bytes + 8 * m});
+  const auto two_outputs = [](const Tensors& in) -> Tensors {
+    const Tensor e = exp(in[0]);
+    return {e * in[1], e};
+  };
+  CHECK(work_of(two_outputs, {x, y}) == Work{1, 4 * bytes});
+  const auto mixed = [](const Tensors& in) -> Tensors {
+    return {cast(select(greater(in[0], in[1]), in[0], -in[1]), DType::f32)};
+  };
+  CHECK(work_of(mixed, {x, y}) == Work{1, 2 * bytes + bytes / 2});
+  const auto softmax_by_hand = [](const Tensors& in) -> Tensors {
+    const Tensor e = exp(in[0] - broadcast_to(reshape(max(in[0], Axes{1}), {n, 1}), {n, m}));
+    return {e / broadcast_to(reshape(sum(e, Axes{1}), {n, 1}), {n, m})};
+  };
+  CHECK(work_of(softmax_by_hand, {x}) == Work{4, 6 * bytes + 4 * 8 * n});
+  const auto adam = [](const Tensors& in) -> Tensors {
+    const Tensor mean = blend(in[1], in[3], {0.9, 0.1}), size = blend(in[2], square(in[3]), {0.99, 0.01});
+    return {adam_step(in[0], mean, size, {1e-3, 1.1, 1e-8}), mean, size};
+  };
+  CHECK(work_of(adam, {x, y, square(x), y}) == Work{1, 7 * bytes});
+  const auto norm = [](const Tensors& in) -> Tensors { return {swish(scale_shift(in[0], in[1], in[1]))}; };
+  CHECK(work_of(norm, {x, b}) == Work{1, 2 * bytes + 8 * m});
+  const auto turned = [](const Tensors& in) -> Tensors { return {transpose(exp(in[0]) * 2.0) + 1.0}; };
+  CHECK(work_of(turned, {x}) == Work{2, 4 * bytes + 8});
+  const auto slope = [](const Tensors& in) -> Tensors {
+    return {grad([](const Tensor& at) { return sum(square(engine::tanh(at * 2.0))); })(in[0])};
+  };
+  CHECK(work_of(slope, {x}) == Work{1, 2 * bytes});  // the sum itself is not needed
+  const auto unneeded = [](const Tensors& in) -> Tensors {
+    const Tensor z = in[0] + 1.0, twice = in[0] + 1.0;
+    return {z * twice};
+  };
+  CHECK(work_of(unneeded, {x}) == Work{1, 2 * bytes});
+  const auto other_shape = [](const Tensors& in) -> Tensors { return {in[0] * 2.0 + in[1], in[1] * 3.0}; };
+  CHECK(work_of(other_shape, {x, b}) == Work{2, 2 * bytes + 3 * 8 * m + 8});
+  const auto long_chain = [](const Tensors& in) -> Tensors {
+    Tensor z = in[0];
+    for (int i = 0; i < 1000; ++i) z = z + in[1];
+    return {z};
+  };
+  CHECK(work_of(long_chain, {x, y}) == Work{4, 3 * 4 * bytes});
+}
+
+TEST_CASE("clusters: a path that leaves and comes back is not closed", "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors {
+    const Tensor e = exp(in[0]);
+    return {e * sum(e) + in[0]};
+  };
+  CHECK(work_of(f, {matrix()}).n_launches == 3);
+  // Two clusters, each of which would need the other.
+  const auto crossed = [](const Tensors& in) -> Tensors {
+    const Tensor a = exp(in[0]), b = sin(in[1]);
+    const Tensor of_a = cos(b) * transpose(a), of_b = sqrt(a) * transpose(b);
+    return {of_a, of_b};
+  };
+  CHECK(work_of(crossed, {matrix(), transpose(matrix(3))}).n_launches == 3);
+  const Program program =
+      Program::of(Trace::without_values(f, avals_of(Tensors{matrix()}), std::source_location::current()));
+  std::vector<std::uint32_t> units(program.instructions().size());
+  for (std::uint32_t i = 0; i < units.size(); ++i)
+    units[i] = program.instructions()[i].op->op_class == OpClass::elementwise ? 0 : i;
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(scheduled(program, units)); }),
+             HasId("cycle", {"engine::scheduled"}));
+}
+
+TEST_CASE("clusters: functions and effects stand between them", "[engine]") {
+  int n_calls = 0;
+  const Tensor x = (ones({n, m}, DType::f64) * 0.5).eval();
+  const core::MapPtr map = core::pointwise(
+      "count", n * m, [&](double t) { return ++n_calls, t; }, [](double) { return 1.0; });
+  const auto f = [&](bool with_effect) {
+    return [&map, with_effect](const Tensors& in) -> Tensors {
+      const Tensor before = in[0] * 2.0;
+      if (with_effect) static_cast<void>(external(map, reshape(in[0], {n * m})));
+      return {engine::tanh(before)};
+    };
+  };
+  CHECK(work_of(f(false), {x}).n_launches == 1);
+  CHECK(work_of(f(true), {x}).n_launches == 2);
+  n_calls = 0;
+  static_cast<void>(plan_of(f(true), {x}, Level::O1)->run(Tensors{x}));
+  CHECK(n_calls == n * m);
+}
+
+TEST_CASE("clusters: as many operands, outputs and ops as are allowed, and no more", "[engine]") {
+  const auto sum_of = [](const Tensors& in) -> Tensors {
+    Tensor total = in[0];
+    for (std::size_t i = 1; i < in.size(); ++i) total = total + in[i];
+    return {total};
+  };
+  CHECK(work_of(sum_of, Tensors(12, matrix())).n_launches == 1);
+  CHECK(work_of(sum_of, Tensors(13, matrix())).n_launches == 2);
+  const auto outputs = [](int count) {
+    return [count](const Tensors& in) -> Tensors {
+      Tensors all{in[0]};
+      for (int i = 0; i < count; ++i) all.push_back(exp(all.back()));
+      return all;
+    };
+  };
+  CHECK(work_of(outputs(4), {matrix()}).n_launches == 1);
+  CHECK(work_of(outputs(5), {matrix()}).n_launches == 2);
+  const auto ops = [](int count) {
+    return [count](const Tensors& in) -> Tensors {
+      Tensor x = in[0];
+      for (int i = 0; i < count; ++i) x = -x * 0.5;
+      return {x};
+    };
+  };
+  CHECK(work_of(ops(128), {matrix()}).n_launches == 1);
+  CHECK(work_of(ops(129), {matrix()}).n_launches == 2);
+}
+
+TEST_CASE("clusters: tiles that do not divide an array, and operands in the place of the output",
+          "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors {
+    const Tensor a = in[0] * 2.0, b = sum(a);  // a is needed twice, so it is an array
+    const Tensor c = a - b, d = exp(c * 0.01);
+    return {d * a};
+  };
+  for (const Dim count : {1, 2, 63, 64, 65, 2047, 2048, 2049, 100003}) {
+    INFO(count);
+    const Tensor x = vector_of(count);
+    CHECK(same_bits(plan_of(f, {x}, Level::O1)->run(Tensors{x}), f({x})));
+  }
+  // An operand of fewer, larger elements has the bytes of the result, and must not be overwritten.
+  const auto narrow = [](const Tensors& in) -> Tensors {
+    const Tensor scale = in[1] * 2.0;
+    return {cast(transpose(greater(scale_shift(in[0], scale, in[1]), 0.0)), DType::f64)};
+  };
+  const Tensor x = slice(matrix(), 0, 0, 8), s = vector_of(m);
+  CHECK(same_bits(plan_of(narrow, {x, s}, Level::O1)->run(Tensors{x, s}), narrow({x, s})));
+}
