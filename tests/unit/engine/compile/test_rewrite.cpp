@@ -63,6 +63,9 @@ TEST_CASE("rewriting: ops that change a bit stay", "[engine]") {
   CHECK(applied_to([](const Tensor& x) { return cast(cast(x, DType::f32), DType::f64); }).empty());
   CHECK(applied_to([](const Tensor& x) { return maximum(x, 0.25) - minimum(x, 0.5); }).empty());
   CHECK(applied_to([](const Tensor& x) { return exp(x) + exp(-x); }).empty());
+  CHECK(applied_to([](const Tensor& x) {
+          return blend(x, -x, {0.9, 0.1}) - blend(x, -x, {0.8, 0.1});
+        }) == Applied{{"occurs again", 1}});  // -x alone
 }
 
 TEST_CASE("rewriting: a value with gaps does not take the place of one without", "[engine]") {
