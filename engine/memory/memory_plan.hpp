@@ -31,7 +31,7 @@ struct MemoryPlan {
 
 /// Places the pieces, which come in the order of their first launches. Orders by size, size × lifetime,
 /// lifetime and arrival are tried, each with the first and with the smallest gap that a piece fits in, and
-/// mended by placing first what was on top. The smallest block wins, and one of `most_alive` bytes ends the
+/// mended by placing earlier what was on top. The smallest block wins, and one of `most_alive` bytes ends the
 /// search. More than 4 096 pieces are placed in the order of arrival only.
 /// source: Pisarchyk & Lee 2020, arXiv:2001.03288
 [[nodiscard]] MemoryPlan placed(std::span<const Piece> pieces);

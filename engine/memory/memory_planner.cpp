@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/random.hpp"
 #include "engine/memory/memory_plan.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ constexpr std::array<Way, 8> ways{{{Order::arrival, Gap::first},
 constexpr std::size_t most_compared = 4096;
 /// Returns how often a plan that wastes bytes is mended: less often where that takes long.
 int n_mends(std::size_t n_chains) {
-  constexpr std::size_t most = 24, comparisons = 1'000'000;
+  constexpr std::size_t most = 400, comparisons = 1'000'000;
   return static_cast<int>(std::min(most, comparisons / (n_chains * n_chains + 1)));
 }
 
@@ -159,17 +160,29 @@ MemoryPlanner::Placement MemoryPlanner::placement(const Numbers& order, Gap gap)
   return made;
 }
 
-/// Returns the smallest of some plans, each of which places those first that were on top of the one before.
+/// Mends a plan that wastes bytes: one of the chains on top comes earlier, which stays so unless the block
+/// grows. Where to is drawn, the same for the same pieces.
 MemoryPlanner::Placement MemoryPlanner::mended(const Way& way) const {
   Numbers order = in_order(way.order);
-  Placement now = placement(order, way.gap), best = now;
+  Placement best = placement(order, way.gap);
+  core::Philox random(order.size());
+  std::uint64_t n_drawn = 0;
+  const auto below = [&](std::size_t n) {
+    return static_cast<std::ptrdiff_t>(random.uniform(n_drawn++) * static_cast<double>(n));
+  };
   for (int i = n_mends(chains_.size()); i > 0 && best.bytes > most_alive_; --i) {
-    const auto is_on_top = [&](std::uint32_t number) {
-      return now.offsets[number] + chains_[number].bytes == now.bytes;
-    };
-    std::ranges::stable_partition(order, is_on_top);
-    now = placement(order, way.gap);
-    if (now.bytes < best.bytes) best = now;
+    Numbers on_top;  // places in the order
+    for (std::uint32_t at = 0; at < order.size(); ++at) {
+      if (best.offsets[order[at]] + chains_[order[at]].bytes == best.bytes) on_top.push_back(at);
+    }
+    const auto from = static_cast<std::ptrdiff_t>(on_top[static_cast<std::size_t>(below(on_top.size()))]);
+    Numbers changed = order;
+    std::rotate(changed.begin() + below(static_cast<std::size_t>(from) + 1), changed.begin() + from,
+                changed.begin() + from + 1);
+    Placement made = placement(changed, way.gap);
+    if (made.bytes > best.bytes) continue;
+    best = std::move(made);
+    order = std::move(changed);
   }
   return best;
 }
