@@ -4,6 +4,7 @@
 #include "engine/compile/fused_op.hpp"
 #include "engine/compile/number_of.hpp"
 #include "engine/compile/schedule.hpp"
+#include "engine/graph/op_table.hpp"
 #include "engine/program/rebuilt.hpp"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ class Clustering {
   // Facts.
   [[nodiscard]] const Kernel* kernel_of(const Instruction& each) const;
   [[nodiscard]] std::optional<Number> producer(ValueId id) const;
+  void see_through_reshapes();
   [[nodiscard]] bool is_in(ValueId id, Number cluster) const;
   [[nodiscard]] bool leaves(Number number, Number a, Number b) const;
 
@@ -52,6 +54,7 @@ class Clustering {
   std::vector<Part> parts_;                   // by instruction
   std::vector<std::vector<Number>> members_;  // by cluster, ascending
   std::vector<bool> is_output_;               // by value
+  std::vector<ValueId> same_as_;  // by value: what has its elements in the same order, before reshapes
   std::uint64_t visit_ = 0;
 };
 
@@ -61,6 +64,7 @@ Clustering::Clustering(const Program& program, const ClusterLimits& limits)
       parts_(program.instructions().size()),
       members_(program.instructions().size()),
       is_output_(program.values().size(), false) {
+  for (const ValueId id : program.outputs()) is_output_[id] = true;
   Number region = 0;
   for (Number i = 0; i < parts_.size(); ++i) {
     const Instruction& each = program.instructions()[i];
@@ -70,11 +74,28 @@ Clustering::Clustering(const Program& program, const ClusterLimits& limits)
     parts_[i].cluster = i;
     parts_[i].kernel = is_border ? nullptr : kernel_of(each);
     members_[i] = {i};
-    for (const ValueId id : program.operands(each)) {
-      if (const auto from = producer(id)) parts_[*from].users.push_back(i);
+  }
+  see_through_reshapes();
+}
+
+/// Finds who uses what. What kernels of clusters give has no gaps, so that a reshape of it is nothing to do:
+/// who uses that uses the other.
+void Clustering::see_through_reshapes() {
+  static const OpInfo& reshape = op_named("reshape");
+  for (ValueId id = 0; id < program_.values().size(); ++id) same_as_.push_back(id);
+  for (Number i = 0; i < parts_.size(); ++i) {
+    const Instruction& each = program_.instructions()[i];
+    for (const ValueId id : program_.operands(each)) {
+      const auto from = producer(same_as_[id]);
+      if (!from) continue;
+      if (each.op == &reshape && parts_[*from].kernel != nullptr) {
+        same_as_[each.first_result] = same_as_[id];
+        if (is_output_[each.first_result]) is_output_[same_as_[id]] = true;
+      } else {
+        parts_[*from].users.push_back(i);
+      }
     }
   }
-  for (const ValueId id : program.outputs()) is_output_[id] = true;
 }
 
 /// Returns the kernel of an instruction that may be part of a cluster, or null.
@@ -95,8 +116,8 @@ std::optional<Number> Clustering::producer(ValueId id) const {
 }
 
 bool Clustering::is_in(ValueId id, Number cluster) const {
-  const auto from = producer(id);
-  return from && parts_[*from].cluster == cluster;
+  const auto from = producer(same_as_[id]);
+  return from && parts_[*from].kernel != nullptr && parts_[*from].cluster == cluster;
 }
 
 /// Returns whether an instruction of two clusters gives what others need, too.
@@ -109,7 +130,7 @@ bool Clustering::leaves(Number number, Number a, Number b) const {
 void Clustering::merge_with_producers(Number number) {
   const Instruction& each = program_.instructions()[number];
   for (const ValueId id : program_.operands(each)) {
-    const auto from = producer(id);
+    const auto from = producer(same_as_[id]);
     if (!from || parts_[*from].kernel == nullptr) continue;
     const Number a = parts_[*from].cluster, b = parts_[number].cluster;
     if (a != b && may_merge(a, b)) merge(a, b);
@@ -120,7 +141,7 @@ bool Clustering::may_merge(Number a, Number b) {
   const auto aval_of = [&](Number cluster) -> const Aval& {
     return program_.values()[program_.instructions()[cluster].first_result].aval;
   };
-  return parts_[a].region == parts_[b].region && aval_of(a).shape == aval_of(b).shape &&
+  return parts_[a].region == parts_[b].region && aval_of(a).count() == aval_of(b).count() &&
          aval_of(a).device == aval_of(b).device && fits(a, b) && !comes_back(a, b);
 }
 
@@ -188,12 +209,12 @@ void Clustering::fuse(Rebuilt& rebuilt, const std::vector<Number>& members) cons
   std::vector<ValueId> operands, stored;
   std::vector<Aval> results;
   const Number cluster = members.front();
-  const auto load = [&](ValueId id, const IntList& from) {
+  const auto load = [&](ValueId id, const IntList& from, const Shape& shape) {
     const DType dtype = program_.values()[id].aval.dtype;
     if (const auto element = number_of(program_, id)) return writer.number(*element, dtype);
-    const auto [at, is_new] = loads.try_emplace({id, from.text()}, ExprId{});
+    const auto [at, is_new] = loads.try_emplace({id, from.text() + shape.text()}, ExprId{});
     if (is_new) {
-      at->second = writer.load(dtype, from);
+      at->second = writer.load(dtype, from, shape);
       operands.push_back(rebuilt.of(id));
     }
     return at->second;
@@ -207,18 +228,18 @@ void Clustering::fuse(Rebuilt& rebuilt, const std::vector<Number>& members) cons
     std::vector<ExprId> in;
     for (std::size_t i = 0; i < avals.size(); ++i) {
       const ValueId id = program_.operands(each)[i];
-      in.push_back(is_in(id, cluster) ? expr_of.at(id) : load(id, map.inputs[i].from));
+      in.push_back(is_in(id, cluster) ? expr_of.at(same_as_[id]) : load(id, map.inputs[i].from, out.shape));
     }
     expr_of[each.first_result] = append(writer, *parts_[number].kernel, each.attrs.get(), in, out.dtype);
     if (!leaves(number, cluster, cluster)) continue;
-    writer.store(expr_of[each.first_result]);
+    writer.store(expr_of[each.first_result], out.shape);
     stored.push_back(each.first_result);
     results.push_back(out);
   }
   const auto program = std::make_shared<const cpu_backend::TileProgram>(writer.expr());
   Instruction made = program_.instructions()[members.back()];
   made.op = &fused_op(*program);
-  made.attrs = make_attrs(TileAttrs{program, results[0].shape});
+  made.attrs = make_attrs(TileAttrs{program});
   const ValueId first = rebuilt.add(std::move(made), operands, results);
   for (std::uint32_t i = 0; i < stored.size(); ++i) rebuilt.replace(stored[i], first + i);
 }
@@ -230,7 +251,7 @@ Program Clustering::run() {
   std::vector<Number> unit_of;
   for (const Part& each : parts_) unit_of.push_back(each.cluster);
   Rebuilt rebuilt(program_);
-  for (const std::vector<Number>& unit : scheduled(program_, unit_of)) {
+  for (const std::vector<Number>& unit : scheduled(program_, unit_of, same_as_)) {
     if (unit.size() == 1)
       rebuilt.copy(program_.instructions()[unit[0]]);
     else

@@ -14,7 +14,8 @@ struct ClusterLimits {
 
 /// Returns a program with the same bits in which clusters of elementwise instructions on the processor are
 /// one instruction each (`fused_op`), so that values which only they use never reach memory. Nothing is
-/// computed twice. A cluster computes arrays of one shape; no function or effect stands between its
+/// computed twice. A cluster computes arrays of one number of elements, of one shape but for
+/// reshapes in between; no function or effect stands between its
 /// instructions, and no path of values leaves it and comes back. What nobody needs is left out.
 [[nodiscard]] Program clustered(const Program& program, const ClusterLimits& limits = {});
 

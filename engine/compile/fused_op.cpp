@@ -8,10 +8,10 @@ namespace lodestone::engine {
 namespace {
 
 std::vector<Aval> results(const InferArgs& args) {
-  const auto& [program, space] = args.as<TileAttrs>();
+  const Expr& expr = args.as<TileAttrs>().program->expr();
   std::vector<Aval> result;
-  for (const ExprId each : program->expr().stores)
-    result.push_back({space, program->expr().values[each].dtype, args.aval(0).device});
+  for (const auto& [value, shape] : expr.stores)
+    result.push_back({shape, expr.values[value].dtype, args.aval(0).device});
   return result;
 }
 

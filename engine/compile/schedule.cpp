@@ -12,7 +12,7 @@ using Number = std::uint32_t;  // of an instruction; a unit has that of its firs
 
 class Scheduling {
  public:
-  Scheduling(const Program& program, const std::vector<Number>& unit_of);
+  Scheduling(const Program& program, const std::vector<Number>& unit_of, const std::vector<ValueId>& same_as);
   [[nodiscard]] std::vector<std::vector<Number>> run();
 
  private:
@@ -32,7 +32,8 @@ class Scheduling {
   std::vector<Number> order_, open_;
 };
 
-Scheduling::Scheduling(const Program& program, const std::vector<Number>& unit_of)
+Scheduling::Scheduling(const Program& program, const std::vector<Number>& unit_of,
+                       const std::vector<ValueId>& same_as)
     : program_(program),
       unit_of_(unit_of),
       members_(unit_of.size()),
@@ -41,9 +42,9 @@ Scheduling::Scheduling(const Program& program, const std::vector<Number>& unit_o
   for (Number i = 0; i < unit_of.size(); ++i) {
     members_[unit_of[i]].push_back(i);
     for (const ValueId id : program.operands(program.instructions()[i])) {
-      const Value& value = program.values()[id];
-      if (value.from == Value::From::result && unit_of[value.of] != unit_of[i])
-        needs_[unit_of[i]].push_back(unit_of[value.of]);
+      const Value &value = program.values()[id], &same = program.values()[same_as[id]];
+      const bool is_own = same.from == Value::From::result && unit_of[same.of] == unit_of[i];
+      if (value.from == Value::From::result && !is_own) needs_[unit_of[i]].push_back(unit_of[value.of]);
     }
   }
 }
@@ -105,8 +106,9 @@ std::vector<std::vector<Number>> Scheduling::run() {
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> scheduled(const Program& program,
-                                                  const std::vector<std::uint32_t>& unit_of) {
-  return Scheduling(program, unit_of).run();
+                                                  const std::vector<std::uint32_t>& unit_of,
+                                                  const std::vector<ValueId>& same_as) {
+  return Scheduling(program, unit_of, same_as).run();
 }
 
 }  // namespace lodestone::engine

@@ -12,7 +12,10 @@ namespace {
 bool same(const Expr::Value& a, const Expr::Value& b) {
   return a.from == b.from && a.dtype == b.dtype && a.of == b.of;
 }
-bool same_load(const Expr::Load& a, const Expr::Load& b) { return a.from == b.from; }
+bool same_load(const Expr::Load& a, const Expr::Load& b) { return a.from == b.from && a.shape == b.shape; }
+bool same_store(const Expr::Store& a, const Expr::Store& b) {
+  return a.value == b.value && a.shape == b.shape;
+}
 bool same_code(const Expr::Code& a, const Expr::Code& b) {
   return a.body == b.body && a.out == b.out && a.in == b.in;
 }
@@ -21,7 +24,8 @@ bool same_code(const Expr::Code& a, const Expr::Code& b) {
 
 bool operator==(const Expr& a, const Expr& b) {
   return std::ranges::equal(a.values, b.values, same) && std::ranges::equal(a.loads, b.loads, same_load) &&
-         a.numbers == b.numbers && std::ranges::equal(a.codes, b.codes, same_code) && a.stores == b.stores;
+         a.numbers == b.numbers && std::ranges::equal(a.codes, b.codes, same_code) &&
+         std::ranges::equal(a.stores, b.stores, same_store);
 }
 
 std::string Expr::text() const {
@@ -33,7 +37,7 @@ std::string Expr::text() const {
     text += "); ";
   }
   text += "give";
-  for (const ExprId each : stores) text += fmt::format(" %{}", each);
+  for (const Store& each : stores) text += fmt::format(" %{}", each.value);
   return text;
 }
 
@@ -45,7 +49,7 @@ std::uint64_t Expr::hash() const {
     hash = mixed(hash, std::bit_cast<std::uintptr_t>(code.body));
     for (const ExprId in : code.in) hash = mixed(hash, in);
   }
-  for (const ExprId each : stores) hash = mixed(hash, each);
+  for (const Store& each : stores) hash = mixed(mixed(hash, each.value), detail::attr_hash(each.shape));
   return hash;
 }
 
@@ -54,8 +58,8 @@ ExprId ExprWriter::add(Expr::Value::From from, DType dtype, std::size_t of) {
   return static_cast<ExprId>(expr_.values.size() - 1);
 }
 
-ExprId ExprWriter::load(DType dtype, IntList from) {
-  expr_.loads.push_back({std::move(from)});
+ExprId ExprWriter::load(DType dtype, IntList from, Shape shape) {
+  expr_.loads.push_back({std::move(from), std::move(shape)});
   return add(Expr::Value::From::load, dtype, expr_.loads.size() - 1);
 }
 

@@ -20,7 +20,8 @@ struct OpInfo;
 /// The number of a value of an expression.
 using ExprId = std::uint16_t;
 
-/// A function of the elements at one place of a space, which is the shape of what it gives.
+/// A function of the elements at one place of row-major arrays, which have one number of elements, though not
+/// always one shape.
 struct Expr {
   struct Value {
     enum class From : std::uint8_t { load, number, code };
@@ -28,10 +29,15 @@ struct Expr {
     DType dtype;
     std::uint16_t of;  ///< number among the loads, numbers or codes
   };
-  /// The element of an operand. An axis of the space comes from one of the operand, or from none
-  /// (`AxisMap::added`): all places along it see the same element.
+  /// The element of an operand, which is seen as an array of this shape. An axis of that comes from one of
+  /// the operand, or from none (`AxisMap::added`): all places along it see the same element.
   struct Load {
     IntList from;
+    Shape shape;
+  };
+  struct Store {
+    ExprId value;
+    Shape shape;
   };
   struct Code {
     const LoopBody* body;
@@ -42,7 +48,7 @@ struct Expr {
   std::vector<Load> loads;    ///< by operand
   std::vector<std::array<std::byte, 16>> numbers;
   std::vector<Code> codes;
-  std::vector<ExprId> stores;  ///< by output
+  std::vector<Store> stores;  ///< by output
 
   [[nodiscard]] std::string text() const;  ///< "%2 = {a + b}(%0, %1); give %2"
   [[nodiscard]] std::uint64_t hash() const;
@@ -53,14 +59,14 @@ struct Expr {
 class ExprWriter {
  public:
   /// Adds the next operand.
-  ExprId load(DType dtype, IntList from);
+  ExprId load(DType dtype, IntList from, Shape shape);
   ExprId number(const std::array<std::byte, 16>& element, DType dtype);
   /// Adds a number in the representation of a dtype, which rounds it.
   ExprId number(const Number& value, DType dtype);
   ExprId apply(const LoopBody& body, DType result, std::span<const ExprId> in);
   /// Adds the body of a row, for arguments and a result of one dtype, as the processor's kernel has it.
   ExprId apply(const OpInfo& op, std::initializer_list<ExprId> in);
-  void store(ExprId value) { expr_.stores.push_back(value); }
+  void store(ExprId value, Shape shape) { expr_.stores.push_back({value, std::move(shape)}); }
 
   [[nodiscard]] DType dtype(ExprId value) const { return expr_.values[value].dtype; }
   [[nodiscard]] const Expr& expr() const { return expr_; }

@@ -29,7 +29,7 @@ TileProgram::TileProgram(Expr expr) : expr_(std::move(expr)) {
   in_place_ = writes_first_output_last() && std::ranges::all_of(expr_.loads, is_whole);
 }
 
-bool TileProgram::writes_first_output_last() const { return expr_.codes.back().out == expr_.stores[0]; }
+bool TileProgram::writes_first_output_last() const { return expr_.codes.back().out == expr_.stores[0].value; }
 
 std::size_t TileProgram::n_places() const {
   return expr_.loads.size() + expr_.numbers.size() + slots_.size() + expr_.stores.size();
@@ -40,7 +40,7 @@ void TileProgram::place_values() {
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   const std::size_t n = expr_.values.size(), first_slot = expr_.loads.size() + expr_.numbers.size();
   std::vector<std::size_t> place(n), slot(n, none), output(n, none), last_use(n, 0);
-  for (std::size_t i = 0; i < expr_.stores.size(); ++i) output[expr_.stores[i]] = i;
+  for (std::size_t i = 0; i < expr_.stores.size(); ++i) output[expr_.stores[i].value] = i;
   for (std::size_t i = 0; i < expr_.codes.size(); ++i) {
     for (const ExprId in :
          std::span(expr_.codes[i].in).first(static_cast<std::size_t>(expr_.codes[i].body->n_inputs)))
@@ -123,10 +123,9 @@ class TileProgram::Run {
     if (places_ != nullptr) places_[number] = place;
   }
   void place_loads() {
-    const Shape& space = call_.out[0].shape();
     const auto& loads = program_.expr_.loads;
     std::size_t bytes = 0;
-    const auto walk = [&](std::size_t i) { return StridedWalk(call_.in[i], loads[i].from, space); };
+    const auto walk = [&](std::size_t i) { return StridedWalk(call_.in[i], loads[i].from, loads[i].shape); };
     for (std::size_t i = 0; i < loads.size(); ++i) {
       const StridedWalk at = walk(i);
       const auto size = static_cast<std::int64_t>(core::size_of(call_.in[i].aval->dtype));

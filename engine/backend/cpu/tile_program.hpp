@@ -59,13 +59,9 @@ using TileProgramPtr = std::shared_ptr<const TileProgram>;
 
 namespace lodestone::engine {
 
-/// A program, and the shape of what it gives.
 struct TileAttrs {
   cpu_backend::TileProgramPtr program;
-  Shape space;
-  static auto fields() {
-    return std::tuple{Field{"program", &TileAttrs::program}, Field{"space", &TileAttrs::space}};
-  }
+  static auto fields() { return std::tuple{Field{"program", &TileAttrs::program}}; }
 };
 
 }  // namespace lodestone::engine

@@ -62,15 +62,15 @@ Expr expr_of(const Case& each, DType result) {
   const AxisMap map = each.op.axis_map({avals, out, each.attrs.get()});
   std::vector<ExprId> in;
   for (std::size_t i = 0; i < each.in.size(); ++i)
-    in.push_back(writer.load(each.in[i].dtype(), map.inputs[i].from));
+    in.push_back(writer.load(each.in[i].dtype(), map.inputs[i].from, out.shape));
   const Kernel& kernel = each.op.kernel(Device::Kind::cpu, each.in[0].dtype());
-  writer.store(append(writer, kernel, each.attrs.get(), in, result));
+  writer.store(append(writer, kernel, each.attrs.get(), in, result), out.shape);
   return writer.expr();
 }
 
 Tensor value_of(const Expr& expr, const Tensors& in) {
   const auto program = std::make_shared<const cpu_backend::TileProgram>(expr);
-  const AttrsPtr attrs = make_attrs(TileAttrs{program, in[0].shape()});
+  const AttrsPtr attrs = make_attrs(TileAttrs{program});
   return elements_of(record(fused_op(*program), in, attrs, std::source_location::current()))[0].eval();
 }
 

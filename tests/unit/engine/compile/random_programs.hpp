@@ -111,7 +111,9 @@ class RandomProgram {
   [[nodiscard]] engine::Tensor step(const engine::Tensors& pool, std::mt19937_64& random) const {
     const engine::Tensor& x = pick(pool, random);
     const auto axis = static_cast<int>(random() % static_cast<std::uint64_t>(space_.rank()));
-    switch (random() % 16) {
+    switch (random() % 17) {
+      case 4:
+        return flat(x, pool, random);
       case 0:
         return flip(x, axis);
       case 1:
@@ -124,6 +126,14 @@ class RandomProgram {
       default:
         return elementwise(x, pool, random);
     }
+  }
+
+  /// Returns what an op makes of a value in one row, in its old shape.
+  [[nodiscard]] engine::Tensor flat(const engine::Tensor& x, const engine::Tensors& pool,
+                                    std::mt19937_64& random) const {
+    const engine::Shape row{space_.count()};
+    const engine::Tensors both{reshape(x, row), reshape(pick(pool, random), row)};
+    return reshape(elementwise(both[0], both, random), space_);
   }
 
   [[nodiscard]] engine::Tensor over(const engine::Tensor& x, int axis) const {
@@ -158,10 +168,10 @@ class RandomProgram {
       const engine::Tensor a = pick(pool, random);
       in = {x, a, *pick(pool, a.dtype(), random)};
     } else if (row.name == "scale_shift") {
-      const engine::Shape last{space_.back()};
+      const engine::Shape last{x.shape().back()};
       const auto row_of = [&](const engine::Tensor& of) {
         engine::Tensor part = of;
-        for (int axis = 0; axis + 1 < space_.rank(); ++axis) part = slice(part, axis, 0, 1);
+        for (int axis = 0; axis + 1 < x.rank(); ++axis) part = slice(part, axis, 0, 1);
         return reshape(part, last);
       };
       in = {x, row_of(x), row_of(*pick(pool, x.dtype(), random))};

@@ -167,6 +167,15 @@ TEST_CASE("clusters: launches and bytes are the fewest there can be", "[engine]"
     return {z * twice};
   };
   CHECK(work_of(unneeded, {x}) == Work{1, 2 * bytes});
+  const auto reshaped = [](const Tensors& in) -> Tensors {
+    return {reshape(reshape(exp(in[0]), {n * m}) * in[1], {m, n}) + 1.0};
+  };
+  CHECK(work_of(reshaped, {x, vector_of(n * m)}) == Work{1, 3 * bytes});
+  const auto two_shapes = [](const Tensors& in) -> Tensors {
+    const Tensor e = exp(in[0]), flat = reshape(e, {n * m});
+    return {flat * 2.0, flat, transpose(e)};
+  };
+  CHECK(work_of(two_shapes, {x}) == Work{1, 3 * bytes});
   const auto other_shape = [](const Tensors& in) -> Tensors { return {in[0] * 2.0 + in[1], in[1] * 3.0}; };
   CHECK(work_of(other_shape, {x, b}) == Work{2, 2 * bytes + 3 * 8 * m + 8});
   const auto long_chain = [](const Tensors& in) -> Tensors {
@@ -195,7 +204,9 @@ TEST_CASE("clusters: a path that leaves and comes back is not closed", "[engine]
   std::vector<std::uint32_t> units(program.instructions().size());
   for (std::uint32_t i = 0; i < units.size(); ++i)
     units[i] = program.instructions()[i].op->op_class == OpClass::elementwise ? 0 : i;
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(scheduled(program, units)); }),
+  std::vector<ValueId> same_as(program.values().size());
+  std::iota(same_as.begin(), same_as.end(), ValueId{0});
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(scheduled(program, units, same_as)); }),
              HasId("cycle", {"engine::scheduled"}));
 }
 
