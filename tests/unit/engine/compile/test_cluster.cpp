@@ -158,6 +158,11 @@ TEST_CASE("clusters: launches and bytes are the fewest there can be", "[engine]"
   CHECK(work_of(norm, {x, b}) == Work{1, 2 * bytes + 8 * m});
   const auto turned = [](const Tensors& in) -> Tensors { return {transpose(exp(in[0]) * 2.0) + 1.0}; };
   CHECK(work_of(turned, {x}) == Work{2, 4 * bytes + 8});
+}
+
+TEST_CASE("clusters: launches and bytes of slopes, reshapes and other shapes are the fewest, too",
+          "[engine]") {
+  const Tensor x = matrix(), y = matrix(2), b = vector_of(m);
   const auto slope = [](const Tensors& in) -> Tensors {
     return {grad([](const Tensor& at) { return sum(square(engine::tanh(at * 2.0))); })(in[0])};
   };
