@@ -274,6 +274,22 @@ void measure_training(bench::Results& results) {
                  {},
                  {},
                  kernels_of([&] { step.run(); })});
+    for (const auto& [metric, level] :
+         {std::pair{"compiled, O0", engine::Level::O0}, {"compiled, O1", engine::Level::O1}}) {
+      const bench::MtVaeStep other(dtype);
+      const engine::Compiled compiled = other.compiled(level);
+      const double seconds = median_seconds([&] { compiled({}); });
+      const engine::CompileStats stats = compiled.stats();
+      results.add({name, metric, "s", seconds, {}, {}, {}, {}});
+      results.add({name,
+                   fmt::format("{}: launches", metric),
+                   "",
+                   static_cast<double>(stats.n_launches) / static_cast<double>(stats.n_hits + stats.n_traces),
+                   {},
+                   {},
+                   {},
+                   {}});
+    }
   }
 }
 

@@ -30,14 +30,20 @@ MtVaeStep::MtVaeStep(InitialValues initial)
       profiles_((3.0 + 0.5 * normals({batch, layers}, 0, initial.dtype())).eval()),
       noise_(normals({batch, codes}, 1, initial.dtype())) {}
 
+Tensor MtVaeStep::record() const {
+  const ValueAndGradients at =
+      value_and_grad([&] { return loss_(net_, profiles_, noise_).loss; }, net_.parameters());
+  adam_.step(at.gradients);
+  return cast(at.value, DType::f64);
+}
+
+Compiled MtVaeStep::compiled(Level level) const {
+  return compile([this](const Tensors&) -> Tensors { return {record()}; },
+                 {.level = level, .breaks = Breaks::refused});
+}
+
 double MtVaeStep::run() const {
-  Tensors results;
-  {
-    const ValueAndGradients at =
-        value_and_grad([&] { return loss_(net_, profiles_, noise_).loss; }, net_.parameters());
-    adam_.step(at.gradients);
-    results = {cast(at.value, DType::f64)};
-  }
+  Tensors results{record()};
   for (const Stateful* each : {static_cast<const Stateful*>(&net_), static_cast<const Stateful*>(&adam_)}) {
     for (const NamedVariable& named : each->variables()) results.push_back(named.variable.value());
   }

@@ -2,6 +2,7 @@
 // One training step of the variational autoencoder of 1-D resistivity profiles.
 #pragma once
 
+#include "engine/compile/compile.hpp"
 #include "engine/optim/optimizer.hpp"
 #include "models/vae/vae_loss.hpp"
 
@@ -14,8 +15,12 @@ class MtVaeStep {
   [[nodiscard]] std::int64_t n_parameters() const { return net_.n_parameters(); }
   /// Loss, gradients and update; everything evaluated. → the loss before the update.
   double run() const;
+  /// Returns the same step as a compiled function without arguments. The object must outlive it.
+  [[nodiscard]] engine::Compiled compiled(engine::Level level) const;
 
  private:
+  /// Records loss, gradients and update. → the loss before the update, in f64.
+  [[nodiscard]] engine::Tensor record() const;
   explicit MtVaeStep(engine::InitialValues initial);
   models::vae::Vae net_;
   models::vae::VaeLoss loss_;

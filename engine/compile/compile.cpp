@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/compile.hpp"
 
+#include "engine/compile/inputs.hpp"
 #include "engine/compile/key.hpp"
 #include "engine/compile/plan.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/dispatch/executor.hpp"
+#include "engine/graph/evaluate.hpp"
+#include "engine/record/feed.hpp"
 #include "engine/record/state_scope.hpp"
 #include "engine/record/tuple.hpp"
 
@@ -21,49 +24,45 @@ namespace {
 struct Entry {
   Key key;
   Variables read, assigned;
-  std::uint64_t hash;  ///< that of the program
-  std::shared_ptr<const Plan> plan;
+  std::vector<Feed> feeds;
+  std::uint64_t hash;                ///< that of the program
+  std::shared_ptr<const Plan> plan;  ///< null: the function reads values, and runs op by op
+  std::size_t break_number = 0;      ///< the number of that break in the statistics
+};
+/// A function that was recorded once.
+struct Recorded {
+  Program program;
+  Trace::WithCells traced;
+  std::vector<Feed> feeds;
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 using Entries = std::vector<EntryPtr>;  // the latest last
 
-/// Arguments and values of cells, one after the other; the list is used again by the next call.
-class Inputs {
- public:
-  explicit Inputs(const Tensors& arguments)
-      : n_arguments_(arguments.size()), all_(std::exchange(spare(), {})) {
-    all_.assign(arguments.begin(), arguments.end());
-    for (const Tensor& each : all_) each.eval();
+/// Returns the cells that are read and assigned, as inputs and outputs of a program.
+std::vector<Donor> donors_of(const Trace::WithCells& traced, const Program& program,
+                             std::size_t n_arguments) {
+  const auto& [_, read, assigned] = traced;
+  const std::size_t n_results = program.outputs().size() - assigned.size();
+  std::vector<Donor> result;
+  for (std::size_t i = 0; i < assigned.size(); ++i) {
+    const auto at = std::ranges::find(read, assigned[i]);
+    if (at == read.end()) continue;
+    result.push_back({static_cast<std::uint32_t>(n_arguments + static_cast<std::size_t>(at - read.begin())),
+                      static_cast<std::uint32_t>(n_results + i)});
   }
-  ~Inputs() {
-    all_.clear();
-    spare().swap(all_);
-  }
-  Inputs(const Inputs&) = delete;
-  Inputs& operator=(const Inputs&) = delete;
+  return result;
+}
 
-  /// Takes what these cells hold instead of what other ones hold. False: a transform may follow one of them.
-  [[nodiscard]] bool take(const Variables& cells) {
-    all_.resize(n_arguments_);
-    for (const Variable& each : cells) {
-      all_.push_back(each.value());
-      if (!all_.back().node().is_abstract) all_.back().eval();
-      if (may_be_followed(all_.back())) return false;
-    }
-    return true;
+/// Replaces the numbers of which a program needs none: they are the last inputs.
+void leave_out_unused(std::vector<Feed>& feeds, const Program& program) {
+  const ProgramParts& parts = program.parts();
+  const std::size_t first = program.n_inputs() - feeds.size();
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    const auto is_it = [&](ValueId id) { return id == first + i; };
+    if (std::ranges::none_of(parts.operands, is_it) && std::ranges::none_of(parts.outputs, is_it))
+      feeds[i].number = [] { return Number(0); };
   }
-  [[nodiscard]] std::span<const Tensor> all() const { return all_; }
-  [[nodiscard]] std::span<const Tensor> arguments() const { return all().first(n_arguments_); }
-  [[nodiscard]] std::span<const Tensor> cells() const { return all().subspan(n_arguments_); }
-
- private:
-  static Tensors& spare() {
-    thread_local Tensors list;
-    return list;
-  }
-  std::size_t n_arguments_;
-  Tensors all_;
-};
+}
 
 /// Returns whether tensors belong to a transform that is under way, so that ops must be recorded.
 bool is_inside_transform(const Tensors& tensors) {
@@ -90,11 +89,12 @@ class Compiled::State {
     stats.n_traces = n_traces_;
     stats.n_launches = n_launches_;
     stats.n_copies = n_copies_;
+    stats.n_undonated = n_undonated_;
     return stats;
   }
   [[nodiscard]] std::string text(Stage stage) const {
     const std::shared_ptr<const Entries> entries = latest_entries();
-    if (entries->empty()) return "";
+    if (entries->empty() || !entries->back()->plan) return "";
     const Plan& plan = *entries->back()->plan;
     return (stage == Stage::recorded ? plan.program() : plan.running()).text();
   }
@@ -106,12 +106,14 @@ class Compiled::State {
     const std::lock_guard lock(mutex_);
     return entries_;
   }
-  enum class Found : std::uint8_t { plan, nothing, followed_cells };
+  enum class Found : std::uint8_t { plan, nothing, followed_cells, break_in_it };
   [[nodiscard]] Found find(Inputs& inputs, EntryPtr& entry);
   [[nodiscard]] EntryPtr made(Inputs& inputs, const std::source_location& where);
-  [[nodiscard]] EntryPtr added(const Inputs& inputs, Program program, const Trace::WithCells& traced,
-                               const std::source_location& where);
-  [[nodiscard]] Tensors run(const Entry& entry, const Inputs& inputs, const std::source_location& where);
+  [[nodiscard]] Found make(Inputs& inputs, EntryPtr& entry, const std::source_location& where);
+  [[nodiscard]] EntryPtr broken(const Inputs& inputs, const NoValues& error);
+  [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Tensors& arguments);
+  [[nodiscard]] EntryPtr added(const Inputs& inputs, Recorded recorded, const std::source_location& where);
+  [[nodiscard]] Tensors run(const Entry& entry, Inputs& inputs, const std::source_location& where);
   void note_recompile(const Key& now, const std::source_location& where);
   void keep(Entries entries);
 
@@ -121,7 +123,8 @@ class Compiled::State {
   mutable std::mutex mutex_;
   std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();  // replaced as a whole
   CompileStats stats_;  // but for these, which calls that find a plan count without a lock
-  std::atomic<std::int64_t> n_calls_{0}, n_hits_{0}, n_traces_{0}, n_launches_{0}, n_copies_{0};
+  std::atomic<std::int64_t> n_calls_{0}, n_hits_{0}, n_traces_{0}, n_launches_{0}, n_copies_{0},
+      n_undonated_{0};
 };
 
 Tensors Compiled::State::call(const Tensors& arguments, const std::source_location& where) {
@@ -131,11 +134,11 @@ Tensors Compiled::State::call(const Tensors& arguments, const std::source_locati
   Inputs inputs(arguments);
   EntryPtr entry;
   Found found = find(inputs, entry);
-  if (found == Found::nothing) {
-    entry = made(inputs, where);
-    found = entry && inputs.take(entry->read) ? Found::plan : Found::followed_cells;
-  }
-  return found == Found::plan ? run(*entry, inputs, where) : f_(arguments);
+  if (found == Found::nothing) found = make(inputs, entry, where);
+  if (found == Found::break_in_it) return run_op_by_op(*entry, arguments);
+  if (found == Found::followed_cells) return f_(arguments);
+  inputs.feed(entry->feeds);
+  return run(*entry, inputs, where);
 }
 
 Compiled::State::Found Compiled::State::find(Inputs& inputs, EntryPtr& entry) {
@@ -145,6 +148,10 @@ Compiled::State::Found Compiled::State::find(Inputs& inputs, EntryPtr& entry) {
     const bool fits =
         key.n_arguments == inputs.arguments().size() && key.fits_process() && key.fits(inputs.arguments(), 0);
     if (!fits) continue;
+    if (!(*at)->plan) {
+      entry = *at;
+      return Found::break_in_it;
+    }
     if (!inputs.take((*at)->read)) return Found::followed_cells;
     if (!key.fits(inputs.cells(), key.n_arguments)) continue;
     entry = *at;
@@ -154,24 +161,69 @@ Compiled::State::Found Compiled::State::find(Inputs& inputs, EntryPtr& entry) {
   return Found::nothing;
 }
 
+/// Makes an entry for such inputs.
+Compiled::State::Found Compiled::State::make(Inputs& inputs, EntryPtr& entry,
+                                             const std::source_location& where) {
+  try {
+    entry = made(inputs, where);
+    return entry && inputs.take(entry->read) ? Found::plan : Found::followed_cells;
+  } catch (const NoValues& error) {
+    if (options_.breaks == Breaks::refused) throw;
+    entry = broken(inputs, error);
+    return Found::break_in_it;
+  }
+}
+
+/// Returns an entry without a plan, for a function that reads values.
+EntryPtr Compiled::State::broken(const Inputs& inputs, const NoValues& error) {
+  Key key = Key::of(inputs.arguments(), inputs.arguments().size());
+  const std::lock_guard lock(mutex_);
+  const auto is_same = [&](const Break& each) {
+    return each.what == error.what_is_read && each.where.line() == error.where.line() &&
+           std::string_view(each.where.file_name()) == error.where.file_name();
+  };
+  const auto known = std::ranges::find_if(stats_.breaks, is_same);
+  const auto number = static_cast<std::size_t>(known - stats_.breaks.begin());
+  if (known == stats_.breaks.end()) stats_.breaks.push_back({error.what_is_read, error.where});
+  Entries entries = *entries_;
+  entries.push_back(std::make_shared<const Entry>(Entry{std::move(key), {}, {}, {}, 0, nullptr, number}));
+  keep(std::move(entries));
+  return entries_->back();
+}
+
+Tensors Compiled::State::run_op_by_op(const Entry& entry, const Tensors& arguments) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.breaks[entry.break_number].n;
+  }
+  Tensors outputs = f_(arguments);
+  eval(outputs);
+  return outputs;
+}
+
 /// Records the function. Null: it captured what a transform may follow.
 EntryPtr Compiled::State::made(Inputs& inputs, const std::source_location& where) {
   const Differentiating no(false);
-  Trace::WithCells traced = Trace::with_cells(f_, avals_of(inputs.arguments()), where);
+  const FeedScope scope;
+  Trace::WithCells traced = Trace::with_cells(f_, avals_of(inputs.arguments()), where, &scope);
   ++n_traces_;
   if (!traced.trace.lift_captured().empty() || !inputs.take(traced.read)) return {};
-  return added(inputs, Program::of(traced.trace), traced, where);
+  Recorded recorded{Program::of(traced.trace), std::move(traced), scope.feeds()};
+  leave_out_unused(recorded.feeds, recorded.program);
+  return added(inputs, std::move(recorded), where);
 }
 
-EntryPtr Compiled::State::added(const Inputs& inputs, Program program, const Trace::WithCells& traced,
-                                const std::source_location& where) {
+EntryPtr Compiled::State::added(const Inputs& inputs, Recorded recorded, const std::source_location& where) {
+  auto& [program, traced, feeds] = recorded;
   const Key key = Key::of(inputs.all(), inputs.arguments().size());
   const std::uint64_t hash = program.hash();
   const std::lock_guard lock(mutex_);
   note_recompile(key, where);
+  std::vector<Donor> donors = donors_of(traced, program, inputs.arguments().size());
   const auto is_same = [&](const EntryPtr& each) {
-    return each->hash == hash && each->key.n_threads == key.n_threads &&
-           each->key.strides() == key.strides() && each->plan->program().same(program);
+    return each->plan && each->hash == hash && each->key.n_threads == key.n_threads &&
+           each->key.strides() == key.strides() && each->plan->donors() == donors &&
+           each->plan->program().same(program);
   };
   Entries entries = *entries_;
   std::shared_ptr<const Plan> plan;
@@ -179,12 +231,15 @@ EntryPtr Compiled::State::added(const Inputs& inputs, Program program, const Tra
     plan = (*known)->plan;
     if ((*known)->read == traced.read && (*known)->assigned == traced.assigned) entries.erase(known);
   } else {
-    plan = std::make_shared<const Plan>(std::move(program), key.strides(), options_.level);
+    std::vector<Strides> strides = key.strides();
+    strides.resize(program.n_inputs());  // those of scalars behind them
+    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors));
     ++stats_.n_plans;
   }
   stats_.block_bytes = plan->block_bytes();
   stats_.most_alive_bytes = plan->most_alive_bytes();
-  entries.push_back(std::make_shared<const Entry>(Entry{key, traced.read, traced.assigned, hash, plan}));
+  entries.push_back(
+      std::make_shared<const Entry>(Entry{key, traced.read, traced.assigned, std::move(feeds), hash, plan}));
   keep(std::move(entries));
   return entries_->back();
 }
@@ -209,8 +264,10 @@ void Compiled::State::keep(Entries entries) {
   entries_ = std::make_shared<const Entries>(std::move(entries));
 }
 
-Tensors Compiled::State::run(const Entry& entry, const Inputs& inputs, const std::source_location& where) {
-  Tensors outputs = entry.plan->run(inputs.all());
+Tensors Compiled::State::run(const Entry& entry, Inputs& inputs, const std::source_location& where) {
+  const auto given_up = inputs.given_up(entry.plan->donations(), entry.read);
+  Tensors outputs = entry.plan->run(inputs.all(), given_up);
+  n_undonated_ += std::ssize(entry.assigned) - std::ranges::count(given_up, 1);
   const std::size_t n = outputs.size() - entry.assigned.size();
   for (std::size_t i = 0; i < entry.assigned.size(); ++i) entry.assigned[i].assign({outputs[n + i], where});
   outputs.resize(n);

@@ -11,9 +11,23 @@
 
 namespace lodestone::engine {
 
+/// The fate of a function that reads values while it is recorded: by a host `if`, `item`, `data`, `eval`.
+enum class Breaks : std::uint8_t {
+  counted,  ///< it runs op by op for such arguments, which is counted
+  refused   ///< an error
+};
+
 struct CompileOptions {
-  int most_plans = 8;       ///< kept at a time; beyond them the oldest goes
   Level level = Level::O1;  ///< changes how often memory is touched, and no bit
+  Breaks breaks = Breaks::counted;
+  int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
+};
+
+/// A place where a function reads a value that does not exist while it is recorded.
+struct Break {
+  std::string what;            ///< "elements of f64[3]"
+  std::source_location where;  ///< the line that reads
+  std::int64_t n = 0;          ///< calls that ran op by op because of it
 };
 
 /// Why a compiled function was recorded once more.
@@ -26,15 +40,17 @@ struct Recompile {
 };
 
 struct CompileStats {
-  std::int64_t n_calls = 0;          ///< those that were neither hits nor traces ran the function itself
-  std::int64_t n_hits = 0;           ///< calls that found a plan
-  std::int64_t n_traces = 0;         ///< calls that recorded the function
-  std::int64_t n_plans = 0;          ///< made; equal programs share one
-  std::int64_t n_launches = 0;       ///< kernels called by plans
-  std::int64_t n_copies = 0;         ///< those of them that only remove gaps from an operand
-  std::size_t block_bytes = 0;       ///< memory of the latest plan beside inputs and results, per run at once
-  std::size_t most_alive_bytes = 0;  ///< its part in use at the fullest launch: no block is smaller
+  std::int64_t n_calls = 0;      ///< those that were neither hits nor traces ran the function itself
+  std::int64_t n_hits = 0;       ///< calls that found a plan
+  std::int64_t n_traces = 0;     ///< calls that recorded the function
+  std::int64_t n_plans = 0;      ///< made; equal programs share one
+  std::int64_t n_launches = 0;   ///< kernels called by plans
+  std::int64_t n_copies = 0;     ///< those of them that only remove gaps from an operand
+  std::int64_t n_undonated = 0;  ///< arrays that runs gave cells in new memory, not in that of the old ones
+  std::size_t block_bytes = 0;   ///< memory of the latest plan beside inputs and results, per run at once
+  std::size_t most_alive_bytes = 0;   ///< its part in use at the fullest launch: no block is smaller
   std::vector<Recompile> recompiles;  ///< the last hundred, oldest first
+  std::vector<Break> breaks;
 };
 
 /// A function with the plans that were made of it; copies share them. Threads may call it at once.
@@ -43,7 +59,7 @@ class Compiled {
   /// Returns f(inputs), evaluated. Cells that f assigns hold their new tensors afterwards; when a kernel
   /// fails, or f throws, none has changed. Inside of a transform or of another compiled function, and while
   /// an `ExecutionObserver` looks on, it is f itself. errors: those of f and its kernels; InvalidArgument
-  /// where f reads values of its arguments or cells.
+  /// where f reads values of its arguments or cells and breaks are refused.
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;
@@ -61,8 +77,10 @@ class Compiled {
 /// are decided at the first call with such shapes, dtypes, devices and strides.
 ///
 /// f is recorded without values, so that it must do the same ops for all arguments of this kind, and have no
-/// effect but on cells (`Variable`), which are read anew and assigned in every call. Tensors that f captures
-/// or makes without its arguments and cells are constants of the program: f is not asked for them again.
+/// effect but on cells (`Variable`), which are read anew and assigned in every call, and no other input than
+/// those and numbers of the host (`fed`). Tensors that f captures or makes without them are constants of the
+/// program: f is not asked for them again. A cell takes its new value in the memory of the old one where
+/// nobody else holds that, and nothing can fail any more.
 /// `where`: for warnings. errors: InvalidArgument for no function or fewer than one plan.
 [[nodiscard]] Compiled compile(Function f, CompileOptions options = {},
                                std::source_location where = std::source_location::current());

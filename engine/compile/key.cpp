@@ -53,7 +53,8 @@ bool Key::fits(std::span<const Tensor> some, std::size_t first) const {
     const Input& input = inputs[first + i];
     const Node& node = some[i].node();
     if (!(node.aval == input.aval)) return false;
-    if (node.aval.kind == Kind::array && !(node.look.strides == input.strides)) return false;
+    if (node.aval.kind == Kind::array && !same_steps(node.aval.shape, node.look.strides, input.strides))
+      return false;
   }
   return true;
 }
@@ -77,7 +78,7 @@ std::optional<Recompile> Key::difference(const Key& now, const std::source_locat
   }
   for (std::size_t i = 0; i < n; ++i) {
     const Strides &before = inputs[i].strides, &after = now.inputs[i].strides;
-    if (!(before == after))
+    if (!same_steps(now.inputs[i].aval.shape, before, after))
       return Recompile{Cause::strides,
                        fmt::format("{}: {}", name(i), changed("strides", before.text(), after.text())),
                        where};

@@ -42,11 +42,15 @@ struct Plan::Instance {
   }
 };
 
-Plan::Plan(Program program, std::span<const Strides> inputs, Level level)
+Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors)
     : program_(std::move(program)),
       optimized_(optimized(program_, level)),
       lowered_(lowered(running(), inputs)),
+      donors_(std::move(donors)),
+      donations_(engine::donations(running(), lowered_, donors_)),
+      donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())),
       accesses_of_(lowered_.held.size()) {
+  for (std::uint32_t i = 0; i < donations_.size(); ++i) donation_of_[donations_[i].held] = i;
   for (std::uint32_t i = 0; i < lowered_.accesses.size(); ++i) {
     const Source& source = lowered_.accesses[i].source;
     if (source.in == Source::In::held) accesses_of_[source.of].push_back(i);
@@ -107,7 +111,8 @@ std::unique_ptr<Plan::Instance> Plan::take() const {
 /// One run, on an instance that is free again afterwards.
 class Plan::Run {
  public:
-  explicit Run(const Plan& plan) : plan_(plan), lowered_(plan.lowered_), instance_(plan.take()) {}
+  Run(const Plan& plan, std::span<const std::uint8_t> given_up)
+      : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), instance_(plan.take()) {}
   ~Run() {
     for (std::size_t i = 0; i < lowered_.held.size(); ++i) {
       if (lowered_.held[i].from != Held::From::constant) instance_->held[i] = Tensor();
@@ -126,9 +131,11 @@ class Plan::Run {
   void launch(const Segment& segment) const;
   void call(const FunctionCall& call);
   [[nodiscard]] Tensor tensor(const Given& given) const;
+  [[nodiscard]] Tensor to_be_written(std::uint32_t number) const;
 
   const Plan& plan_;
   const Lowered& lowered_;
+  std::span<const std::uint8_t> given_up_;  ///< by donation
   std::unique_ptr<Instance> instance_;
 };
 
@@ -170,9 +177,21 @@ void Plan::Run::call(const FunctionCall& call) {
   for (std::size_t i = 0; i < results.size(); ++i) hold(call.results[i], results[i]);
 }
 
+/// Returns an array for launches to write: new memory, or that of an input which was given up.
+Tensor Plan::Run::to_be_written(std::uint32_t number) const {
+  const Aval& aval = plan_.running().values()[lowered_.held[number].value].aval;
+  const std::uint32_t donation = plan_.donation_of_[number];
+  if (donation >= given_up_.size() || given_up_[donation] == 0) return new_array(aval);
+  const Node& before = instance_->held[plan_.donations_[donation].input].node();
+  NodePtr node(new Node);
+  node->aval = aval;
+  node->buffer = before.buffer;
+  node->look = before.look;
+  return Tensor(std::move(node));
+}
+
 void Plan::Run::run(const Segment& segment) {
-  for (const std::uint32_t number : segment.made)
-    hold(number, new_array(plan_.running().values()[lowered_.held[number].value].aval));
+  for (const std::uint32_t number : segment.made) hold(number, to_be_written(number));
   launch(segment);
   if (segment.call) call(*segment.call);
   for (const std::uint32_t number : segment.released) instance_->held[number] = Tensor();
@@ -194,7 +213,8 @@ void Plan::check(std::span<const Tensor> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool is_array = inputs[i].aval().kind == Kind::array;
     if (!(inputs[i].aval() == running().values()[i].aval) ||
-        (is_array && !(inputs[i].node().look.strides == lowered_.looks[i].strides)))
+        (is_array &&
+         !same_steps(inputs[i].shape(), inputs[i].node().look.strides, lowered_.looks[i].strides)))
       throw core::InvalidArgument("engine::Plan#wrong_input",
                                   "expected {} with strides {} as input {}, got {} with strides {}",
                                   running().values()[i].aval.text(), lowered_.looks[i].strides.text(), i,
@@ -206,10 +226,10 @@ void Plan::check(std::span<const Tensor> inputs) const {
                                 lowered_.n_threads, Scratch::threads_of_call());
 }
 
-Tensors Plan::run(std::span<const Tensor> inputs) const {
+Tensors Plan::run(std::span<const Tensor> inputs, std::span<const std::uint8_t> given_up) const {
   for (const Tensor& each : inputs) each.eval();
   check(inputs);
-  return Run(*this).outputs(inputs);
+  return Run(*this, given_up).outputs(inputs);
 }
 
 }  // namespace lodestone::engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/compile/donation.hpp"
 #include "engine/compile/level.hpp"
-#include "engine/compile/lower.hpp"
 
 #include <memory>
 #include <mutex>
@@ -15,15 +15,20 @@ namespace lodestone::engine {
 class Plan {
  public:
   /// `inputs`: strides of what it will run on, because some kernels add in the order of memory. The number of
-  /// threads is that of now. errors: those of `OpInfo::kernel`.
-  Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0);
+  /// threads is that of now. `donors`: outputs that may take the memory of inputs. errors: those of
+  /// `OpInfo::kernel`.
+  Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0,
+       std::vector<Donor> donors = {});
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Returns the outputs, evaluated. Inputs are used where they are. errors: InvalidArgument for other inputs
-  /// than it was made for, or more threads; those of the kernels, with op and line, and of functions.
-  [[nodiscard]] Tensors run(std::span<const Tensor> inputs) const;
+  /// Returns the outputs, evaluated. Inputs are used where they are. `given_up`, one mark per donation: true
+  /// where nobody but the caller holds the input, whose memory an output then takes. errors: InvalidArgument
+  /// for other inputs than it was made for, or more threads; those of the kernels, with op and line, and of
+  /// functions.
+  [[nodiscard]] Tensors run(std::span<const Tensor> inputs,
+                            std::span<const std::uint8_t> given_up = {}) const;
 
   [[nodiscard]] const Program& program() const { return program_; }
   /// Returns the program that runs: what the level has made of the other.
@@ -33,6 +38,9 @@ class Plan {
   [[nodiscard]] std::int64_t n_launches() const { return std::ssize(lowered_.launches); }
   /// Returns the number of operands that a run copies first, because they have gaps.
   [[nodiscard]] std::int64_t n_copies() const { return lowered_.n_copies; }
+  [[nodiscard]] const std::vector<Donor>& donors() const { return donors_; }
+  /// Returns those of the donors whose memory can be used.
+  [[nodiscard]] const std::vector<Donation>& donations() const { return donations_; }
   /// Returns the bytes of a run beside its inputs and results.
   [[nodiscard]] std::size_t block_bytes() const;
   /// Returns those of what lives at the fullest launch: no place in memory saves more.
@@ -48,6 +56,9 @@ class Plan {
   Program program_;
   std::optional<Program> optimized_;
   Lowered lowered_;
+  std::vector<Donor> donors_;
+  std::vector<Donation> donations_;
+  std::vector<std::uint32_t> donation_of_;               ///< by held tensor; past the donations for none
   std::vector<std::vector<std::uint32_t>> accesses_of_;  ///< by held tensor
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> free_;

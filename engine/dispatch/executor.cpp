@@ -20,16 +20,12 @@ thread_local std::uint8_t level = 0;
 thread_local bool outside_keeps = false;         // a graph around the one that runs now is kept
 thread_local std::vector<NodePtr> kept_outside;  // nodes of such a graph that were evaluated from inside
 
+std::string name_of(const Node& node) { return node.op == nullptr ? "placeholder" : node.op->name; }
+
 void check_can_run(const Node& node) {
-  const auto name = [&] { return node.op == nullptr ? std::string("placeholder") : node.op->name; };
-  if (node.is_abstract) {
-    throw core::InvalidArgument(name() + "#no_values_while_tracing",
-                                "elements of {} were asked for inside a transform that traces without "
-                                "values; move the host code out of the function {}",
-                                node.aval.text(), at_line(node.where));
-  }
+  if (node.is_abstract) refuse_values(node, node.where);
   if (node.thread != thread_number()) {
-    throw core::InvalidArgument(name() + "#recorded_on_another_thread",
+    throw core::InvalidArgument(name_of(node) + "#recorded_on_another_thread",
                                 "expected a tensor of this thread or an evaluated one, got a recorded one of "
                                 "another thread; call eval() there first {}",
                                 at_line(node.where));
@@ -160,6 +156,15 @@ void run(Node& node) {
 }
 
 }  // namespace
+
+void refuse_values(const Node& node, const std::source_location& where) {
+  throw NoValues(
+      core::Worded{fmt::format("[{}] expected elements that exist, but {} was asked for them inside of a "
+                               "function that is recorded without values; move the host code out of it {}",
+                               name_of(node), node.aval.text(), at_line(where)),
+                   name_of(node) + "#no_values_while_tracing"},
+      "elements of " + node.aval.text(), where);
+}
 
 void evaluate(std::span<const NodePtr> outputs) {
   Order order(outputs);

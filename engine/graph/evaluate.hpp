@@ -3,9 +3,21 @@
 // engine/dispatch, so that recording and rules do not depend on it.
 #pragma once
 
+#include "engine/core/error.hpp"
 #include "engine/graph/node.hpp"
 
 namespace lodestone::engine {
+
+/// Elements were asked for that do not exist, because a function is recorded without values.
+class NoValues final : public core::InvalidArgument {
+ public:
+  NoValues(const core::Worded& message, std::string read, std::source_location place)
+      : core::InvalidArgument(message), what_is_read(std::move(read)), where(place) {}
+  std::string what_is_read;    ///< "elements of f64[3]"
+  std::source_location where;  ///< the line that asked
+};
+/// Refuses the elements of a node that depends on a placeholder. errors: NoValues.
+[[noreturn]] void refuse_values(const Node& node, const std::source_location& where);
 
 /// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input
 /// without other uses gives its buffer to the output where the kernel allows it; every other buffer is

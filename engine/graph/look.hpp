@@ -10,6 +10,14 @@ namespace lodestone::engine {
 struct Aval;
 class Attrs;
 
+/// Returns true if two lists of strides lead to the same elements: along an axis of extent 1 they may differ.
+[[nodiscard]] inline bool same_steps(const Shape& shape, const Strides& a, const Strides& b) {
+  if (a == b) return true;
+  bool result = a.size() == b.size();
+  for (int axis = 0; result && axis < shape.rank(); ++axis) result = shape[axis] == 1 || a[axis] == b[axis];
+  return result;
+}
+
 /// The places of an array's elements in a buffer: element (i, j, …) stands at offset + i strides[0] +
 /// j strides[1] + …, counted in elements. Several arrays may look at one buffer; none of them owns it.
 struct Look {

@@ -117,11 +117,8 @@ struct BlendAttrs {
 };
 
 struct AdamAttrs {
-  double rate, scale, epsilon;
-  static auto fields() {
-    return std::tuple{Field{"rate", &AdamAttrs::rate}, Field{"scale", &AdamAttrs::scale},
-                      Field{"epsilon", &AdamAttrs::epsilon}};
-  }
+  double epsilon;
+  static auto fields() { return std::tuple{Field{"epsilon", &AdamAttrs::epsilon}}; }
 };
 
 /// Windows over the spatial axes of x [n, spatial…, c].

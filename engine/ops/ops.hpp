@@ -181,9 +181,12 @@ struct BlendWeights {
 /// Returns keep · a + take · b. shapes: a and b alike.
 [[nodiscard]] Tensor blend(const Located& a, const Located& b, const BlendWeights& weights);
 struct AdamStepOptions {
-  double rate, scale, epsilon;
+  Operand rate,
+      scale;  ///< scalars: numbers, or tensors of the dtype of p, which may be other ones in every run
+  double epsilon;
 };
-/// Returns p − rate m / ((v scale)^(1/2) + epsilon). source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
+/// Returns p − rate m / ((v scale)^(1/2) + epsilon). shapes: p, m and v alike. errors: ShapeError for other
+/// shapes and dtypes. source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
 [[nodiscard]] Tensor adam_step(const Located& p, const Located& m, const Located& v,
                                const AdamStepOptions& options);
 

@@ -2,10 +2,14 @@
 #include "engine/optim/optimizer.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/record/variable.hpp"
+#include "engine/record/feed.hpp"
+#include "engine/record/state_scope.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace lodestone::engine {
 namespace {
@@ -15,12 +19,48 @@ Tensor squared_size(const Tensor& g) {
   return core::is_complex(g.dtype()) ? cast(squared_modulus(g), g.dtype()) : square(g);
 }
 
+/// Returns how many steps a count is ahead of what its cell holds when the function that is recorded runs;
+/// nothing where that is not known. `step` records each as the addition of a one.
+std::optional<std::int64_t> steps_ahead(const Tensor& count) {
+  static const OpInfo& add = op_named("add");
+  std::int64_t n = 0;
+  const Node* node = &count.node();
+  for (; node->op == &add && !node->inputs[1]->is_abstract; node = node->inputs[0].get())
+    n += Tensor(node->inputs[1]).item<std::int64_t>();
+  if (node->op != nullptr || !FeedScope::is_open() || StateScope::is_nested()) return std::nullopt;
+  return n;
+}
+
 }  // namespace
 
-Optimizer::Optimizer(const Stateful& net, Schedule learning_rate)
+/// The numbers of a step as scalars like the parameters they are for, made once per dtype and device.
+class Optimizer::Scalars {
+ public:
+  Scalars(std::vector<std::function<double()>> given, std::source_location where)
+      : numbers_(std::move(given)), where_(where) {}
+  [[nodiscard]] const Tensors& like(const Aval& parameter) {
+    const auto found = std::ranges::find_if(made_, [&](const Tensors& each) {
+      return each[0].dtype() == parameter.dtype && each[0].device() == parameter.device;
+    });
+    if (found != made_.end()) return *found;
+    Tensors& all = made_.emplace_back();
+    for (const auto& number : numbers_)
+      all.push_back(fed([number] { return Number(number()); }, parameter.dtype, parameter.device, where_));
+    return all;
+  }
+
+ private:
+  std::vector<std::function<double()>> numbers_;
+  std::source_location where_;
+  std::vector<Tensors> made_;
+};
+
+Optimizer::Optimizer(const Stateful& net, Schedule learning_rate, std::vector<StepNumber> step_numbers)
     : schedule_(std::move(learning_rate)),
+      numbers_(std::move(step_numbers)),
       n_steps_(add_state("n_steps", whole(0))),
       rate_factor_(add_state("rate_factor", scalar(1.0, DType::f64))) {
+  if (numbers_.empty()) numbers_.emplace_back([](double rate, std::int64_t) { return rate; });
   for (const NamedVariable& each : net.variables()) {
     if (each.variable.role() != Variable::Role::parameter) continue;
     names_.push_back(each.name);
@@ -45,7 +85,30 @@ Variables Optimizer::state_per_parameter(const std::string& name) const {
   return result;
 }
 
-void Optimizer::step(const Tensors& gradients) const {
+/// Returns functions that give the numbers of the next step: those of a recorded one when it runs.
+std::vector<std::function<double()>> Optimizer::numbers_of_step(const std::source_location& where) const {
+  const Tensor count = n_steps_.value();
+  std::function<std::int64_t()> n_made = [n = count.node().is_abstract ? 0 : n_steps()] { return n; };
+  if (count.node().is_abstract) {
+    const std::optional<std::int64_t> ahead = steps_ahead(count);
+    if (!ahead)
+      throw core::InvalidArgument("engine::Optimizer#unknown_step",
+                                  "expected a step whose number is known before it runs, got one inside of a "
+                                  "checkpoint, a branch, a loop or a transform without values; take it "
+                                  "outside of it {}",
+                                  at_line(where));
+    n_made = [cell = n_steps_, ahead = *ahead] { return count_in(cell) + ahead; };
+  }
+  std::vector<std::function<double()>> result;
+  for (const StepNumber& each : numbers_)
+    result.emplace_back([each, n_made, schedule = schedule_, factor = rate_factor_] {
+      const std::int64_t n = n_made();
+      return each(schedule(n) * factor.value().item<double>(), n + 1);
+    });
+  return result;
+}
+
+void Optimizer::step(const Tensors& gradients, std::source_location where) const {
   if (gradients.size() != trained_.size())
     throw core::ShapeError("engine::Optimizer#wrong_gradient_count",
                            "expected {} gradients, one per parameter, got {}", trained_.size(),
@@ -55,10 +118,10 @@ void Optimizer::step(const Tensors& gradients) const {
       throw core::ShapeError("engine::Optimizer#wrong_gradient", "expected a gradient {} of \"{}\", got {}",
                              trained_[i].aval().text(), names_[i], gradients[i].aval().text());
   }
-  const double rate = learning_rate();
-  const std::int64_t n = n_steps() + 1;
-  for (std::size_t i = 0; i < gradients.size(); ++i) trained_[i].assign(updated(i, gradients[i], rate, n));
-  n_steps_.assign(whole(n));
+  Scalars scalars(numbers_of_step(where), where);
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    trained_[i].assign(updated(i, gradients[i], scalars.like(trained_[i].aval())));
+  n_steps_.assign(n_steps_.value() + 1);
 }
 
 double Optimizer::learning_rate() const { return schedule_(n_steps()) * rate_factor_.value().item<double>(); }
@@ -74,7 +137,8 @@ Sgd::Sgd(const Stateful& net, SgdOptions options)
   if (options_.momentum != 0.0) momentum_ = state_per_parameter("momentum");
 }
 
-Tensor Sgd::updated(std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t) const {
+Tensor Sgd::updated(std::size_t i, const Tensor& gradient, const Tensors& scalars) const {
+  const Tensor& learning_rate = scalars[0];
   const Tensor p = trained()[i].value();
   Tensor g = options_.weight_decay == 0.0 ? gradient : gradient + options_.weight_decay * p;
   if (!momentum_.empty()) {
@@ -85,40 +149,46 @@ Tensor Sgd::updated(std::size_t i, const Tensor& gradient, double learning_rate,
   return p - learning_rate * g;
 }
 
+namespace {
+
+/// Rate and scale of `adam_step`, and what is left of a parameter by the decay of AdamW.
+std::vector<std::function<double(double, std::int64_t)>> numbers_of(const AdamOptions& options) {
+  const auto bias = [](double beta, std::int64_t n) { return 1.0 - std::pow(beta, static_cast<double>(n)); };
+  return {[=, beta = options.beta_1](double rate, std::int64_t n) { return rate / bias(beta, n); },
+          [=, beta = options.beta_2](double, std::int64_t n) { return 1.0 / bias(beta, n); },
+          [decay = options.weight_decay](double rate, std::int64_t) { return 1.0 - rate * decay; }};
+}
+
+}  // namespace
+
 Adam::Adam(const Stateful& net, AdamOptions options)
-    : Optimizer(net, options.learning_rate),
+    : Optimizer(net, options.learning_rate, numbers_of(options)),
       options_(std::move(options)),
       first_moment_(state_per_parameter("first_moment")),
       second_moment_(state_per_parameter("second_moment")) {}
 
-Tensor Adam::moved(const Tensor& p, std::size_t i, const Tensor& gradient, double learning_rate,
-                   std::int64_t n_steps) const {
-  const auto& [_, beta_1, beta_2, epsilon, weight_decay] = options_;
-  const auto n = static_cast<double>(n_steps);
+Tensor Adam::moved(const Tensor& p, std::size_t i, const Tensor& gradient, const Tensors& scalars) const {
+  const Tensor &rate = scalars[0], &scale = scalars[1];
   const auto average = [](const Tensor& before, const Tensor& newest, double beta) {
     return core::is_complex(newest.dtype()) ? beta * before + (1.0 - beta) * newest
                                             : blend(before, newest, {beta, 1.0 - beta});
   };
-  const Tensor m = average(first_moment_[i].value(), gradient, beta_1);
-  const Tensor v = average(second_moment_[i].value(), squared_size(gradient), beta_2);
+  const Tensor m = average(first_moment_[i].value(), gradient, options_.beta_1);
+  const Tensor v = average(second_moment_[i].value(), squared_size(gradient), options_.beta_2);
   first_moment_[i].assign(m);
   second_moment_[i].assign(v);
-  const double rate = learning_rate / (1.0 - std::pow(beta_1, n)), scale = 1.0 / (1.0 - std::pow(beta_2, n));
-  if (core::is_complex(p.dtype())) return p - rate * m / (sqrt(v * scale) + epsilon);
-  return adam_step(p, m, v, {rate, scale, epsilon});
+  if (core::is_complex(p.dtype())) return p - rate * m / (sqrt(v * scale) + options_.epsilon);
+  return adam_step(p, m, v, {rate, scale, options_.epsilon});
 }
 
-Tensor Adam::updated(std::size_t i, const Tensor& gradient, double learning_rate,
-                     std::int64_t n_steps) const {
+Tensor Adam::updated(std::size_t i, const Tensor& gradient, const Tensors& scalars) const {
   const Tensor p = trained()[i].value();
   const Tensor g = options_.weight_decay == 0.0 ? gradient : gradient + options_.weight_decay * p;
-  return moved(p, i, g, learning_rate, n_steps);
+  return moved(p, i, g, scalars);
 }
 
-Tensor AdamW::updated(std::size_t i, const Tensor& gradient, double learning_rate,
-                      std::int64_t n_steps) const {
-  return moved(trained()[i].value() * (1.0 - learning_rate * options_.weight_decay), i, gradient,
-               learning_rate, n_steps);
+Tensor AdamW::updated(std::size_t i, const Tensor& gradient, const Tensors& scalars) const {
+  return moved(trained()[i].value() * scalars[2], i, gradient, scalars);
 }
 
 }  // namespace lodestone::engine

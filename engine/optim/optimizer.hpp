@@ -10,6 +10,9 @@ namespace lodestone::engine {
 /// factor on the learning rate ("rate_factor") and what the method keeps per parameter
 /// ("momentum.encoder.0.weight").
 ///
+/// Works in compiled functions: the numbers of a step are given by the host before every run, so that one
+/// recording serves all steps.
+///
 /// A method of one's own derives from it, makes its state in the constructor and overrides `updated`.
 class Optimizer : public Stateful {
  public:
@@ -19,8 +22,9 @@ class Optimizer : public Stateful {
 
   /// Makes one step: records the new values of parameters and state. They are evaluated when they are used,
   /// best all at once: `eval(values_of(…))`. errors: ShapeError when the gradients are not those of the
-  /// parameters in their order.
-  void step(const Tensors& gradients) const;
+  /// parameters in their order; InvalidArgument inside of a checkpoint, a branch or a loop, where the host
+  /// cannot know the number of the step.
+  void step(const Tensors& gradients, std::source_location where = std::source_location::current()) const;
   /// Returns the learning rate of the next step: schedule × factor.
   [[nodiscard]] double learning_rate() const;
   /// Multiplies the learning rate from here on, for callers who watch the training.
@@ -30,18 +34,25 @@ class Optimizer : public Stateful {
   [[nodiscard]] const Variables& trained() const { return trained_; }
 
  protected:
-  /// Takes the parameters of the network. errors: InvalidArgument when there is no parameter.
-  Optimizer(const Stateful& net, Schedule learning_rate);
+  /// A number that all parameters share in a step, by the learning rate and the count of this step (from 1).
+  using StepNumber = std::function<double(double learning_rate, std::int64_t n_steps)>;
+  /// Takes the parameters of the network. `step_numbers`: what a step is made with; the learning rate by
+  /// itself if there are none. errors: InvalidArgument when there is no parameter.
+  Optimizer(const Stateful& net, Schedule learning_rate, std::vector<StepNumber> step_numbers = {});
   /// Makes a variable of zeros beside each parameter.
   [[nodiscard]] Variables state_per_parameter(const std::string& name) const;
-  /// Returns the new value of parameter i and assigns the method's own state. `n_steps` counts this step.
-  [[nodiscard]] virtual Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
-                                       std::int64_t n_steps) const = 0;
+  /// Returns the new value of parameter i and assigns the method's own state. shapes: `scalars`, the numbers
+  /// of the step in their order, of the parameter's dtype.
+  [[nodiscard]] virtual Tensor updated(std::size_t i, const Tensor& gradient,
+                                       const Tensors& scalars) const = 0;
 
  private:
+  class Scalars;
+  [[nodiscard]] std::vector<std::function<double()>> numbers_of_step(const std::source_location& where) const;
   std::vector<std::string> names_;
   Variables trained_;
   Schedule schedule_;
+  std::vector<StepNumber> numbers_;
   Variable n_steps_, rate_factor_;
 };
 
@@ -59,8 +70,7 @@ class Sgd final : public Optimizer {
   explicit Sgd(const Stateful& net, SgdOptions options = {});
 
  private:
-  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
-                               std::int64_t n_steps) const override;
+  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, const Tensors& scalars) const override;
   SgdOptions options_;
   Variables momentum_;
 };
@@ -79,11 +89,10 @@ class Adam : public Optimizer {
   explicit Adam(const Stateful& net, AdamOptions options = {});
 
  protected:
-  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
-                               std::int64_t n_steps) const override;
+  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, const Tensors& scalars) const override;
   /// Returns the step without weight decay, from p.
-  [[nodiscard]] Tensor moved(const Tensor& p, std::size_t i, const Tensor& gradient, double learning_rate,
-                             std::int64_t n_steps) const;
+  [[nodiscard]] Tensor moved(const Tensor& p, std::size_t i, const Tensor& gradient,
+                             const Tensors& scalars) const;
   AdamOptions options_;
   Variables first_moment_, second_moment_;
 };
@@ -96,8 +105,7 @@ class AdamW final : public Adam {
       : Adam(net, std::move(options)) {}
 
  private:
-  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
-                               std::int64_t n_steps) const override;
+  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, const Tensors& scalars) const override;
 };
 
 }  // namespace lodestone::engine

@@ -28,6 +28,9 @@ void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::s
 /// Returns a row-major array whose elements are to be written. errors: DeviceError.
 [[nodiscard]] Tensor new_array(const Aval& aval);
 
+/// Returns an evaluated array without gaps: the node itself, or a copy that the node keeps.
+[[nodiscard]] NodePtr row_major(const NodePtr& node);
+
 /// Returns true if a tangent is no tensor, or zeros that are known to be.
 [[nodiscard]] inline bool is_zero_tangent(const Tensor& tangent) {
   return !tangent.is_valid() || tangent.node().is_zero;

@@ -27,6 +27,7 @@ StateScope::~StateScope() {
 }
 
 bool StateScope::is_open() { return innermost_scope != nullptr; }
+bool StateScope::is_nested() { return is_open() && innermost_scope->outer_ != nullptr; }
 StateScope* StateScope::innermost() { return innermost_scope; }
 bool StateScope::takes_placeholders() const { return Effects::innermost() == trace_; }
 

@@ -25,6 +25,9 @@ class StateScope {
   StateScope& operator=(const StateScope&) = delete;
   /// Returns true if one lives on this thread.
   [[nodiscard]] static bool is_open();
+  /// Returns true if the innermost one of this thread lives inside of another: what is recorded is a
+  /// sub-graph, which may run more or less often than the whole.
+  [[nodiscard]] static bool is_nested();
 
   /// Returns the cells that were read before they were assigned, in the order of their first reads.
   [[nodiscard]] const Variables& read() const { return read_; }

@@ -9,17 +9,13 @@
 #include <cstring>
 
 namespace lodestone::engine {
-namespace {
 
-/// Returns the elements without gaps. A node with gaps keeps its copy without, so that spans of it stay valid
-/// and threads may ask at once.
-const std::byte* row_major_data(const NodePtr& node) {
-  if (node->is_contiguous()) return node->data();
-  const Node* kept = node->row_major.get();
-  return (kept != nullptr ? kept : node->row_major.keep(contiguous(node)))->data();
+// So that spans of it stay valid and threads may ask at once.
+NodePtr row_major(const NodePtr& node) {
+  if (node->is_contiguous()) return node;
+  Node* kept = node->row_major.get();
+  return NodePtr(kept != nullptr ? kept : node->row_major.keep(contiguous(node)));
 }
-
-}  // namespace
 
 Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Aval& aval, std::source_location where) {
   if (std::any_of(aval.shape.begin(), aval.shape.end(), [](Dim extent) { return extent < 0; }))
@@ -67,8 +63,9 @@ std::span<const std::byte> Tensor::contiguous_bytes(DType dtype, const std::sour
                                 "expected to be read as {}, got {}; cast it first {}",
                                 core::name_of(aval().dtype), core::name_of(dtype), at_line(where));
   }
+  if (node_->is_abstract && !node_->is_evaluated()) refuse_values(*node_, where);
   eval();
-  return {row_major_data(node_), aval().bytes()};
+  return {row_major(node_)->data(), aval().bytes()};
 }
 
 void eval(std::span<const Tensor> tensors) {

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/evaluate.hpp"
 #include "engine/record/effects.hpp"
+#include "engine/record/feed.hpp"
 #include "engine/record/state_scope.hpp"
 
 #include <algorithm>
@@ -82,24 +83,24 @@ Trace Trace::of(const Function& f, const Tensors& inputs, std::source_location w
     marked.back().node().is_followed = true;
   }
   const Differentiating scope(true);
-  return Trace(f, std::move(marked), nullptr, nullptr, where);
+  return Trace(f, std::move(marked), nullptr, nullptr, nullptr, where);
 }
 
 Trace Trace::without_values(const Function& f, std::span<const Aval> inputs, std::source_location where) {
   const Effects effects;
-  return Trace(f, placeholders_of(inputs, where), &effects, nullptr, where);
+  return Trace(f, placeholders_of(inputs, where), &effects, nullptr, nullptr, where);
 }
 
 Trace::WithCells Trace::with_cells(const Function& f, std::span<const Aval> inputs,
-                                   std::source_location where) {
+                                   std::source_location where, const FeedScope* feeds) {
   const Effects effects;
   const StateScope cells;
-  Trace trace(f, placeholders_of(inputs, where), &effects, &cells, where);
+  Trace trace(f, placeholders_of(inputs, where), &effects, &cells, feeds, where);
   return {std::move(trace), cells.read(), cells.assigned()};
 }
 
 Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, const StateScope* cells,
-             std::source_location where)
+             const FeedScope* feeds, std::source_location where)
     : inputs_(std::move(inputs)) {
   const KeepGraph keep;  // f may look at values on the way
   outputs_ = f(inputs_);
@@ -114,6 +115,8 @@ Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, const St
     inputs_.insert(inputs_.end(), cells->placeholders().begin(), cells->placeholders().end());
     outputs_.insert(outputs_.end(), values.begin(), values.end());
   }
+  if (feeds != nullptr)
+    inputs_.insert(inputs_.end(), feeds->placeholders().begin(), feeds->placeholders().end());
   collect(effects);
 }
 

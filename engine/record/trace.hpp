@@ -12,6 +12,7 @@
 namespace lodestone::engine {
 
 class Effects;
+class FeedScope;
 class StateScope;
 
 /// A function of tensors; must record the same ops whenever it is called with the same shapes.
@@ -45,9 +46,10 @@ class Trace {
 
   struct WithCells;
   /// As `without_values`; cells that f reads are further inputs, behind the others, and cells that it assigns
-  /// further outputs. Afterwards all of them hold what they held before.
+  /// further outputs. Afterwards all of them hold what they held before. `feeds`: a scope opened for it,
+  /// whose numbers are the last inputs.
   [[nodiscard]] static WithCells with_cells(const Function& f, std::span<const Aval> inputs,
-                                            std::source_location where);
+                                            std::source_location where, const FeedScope* feeds = nullptr);
 
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
@@ -91,7 +93,7 @@ class Trace {
  private:
   Trace() = default;
   Trace(const Function& f, Tensors inputs, const Effects* effects, const StateScope* cells,
-        std::source_location where);
+        const FeedScope* feeds, std::source_location where);
   /// Makes steps of what the outputs and the effects need.
   void collect(const Effects* effects);
   void add(Step step);

@@ -130,11 +130,14 @@ Function checkpoint(Function f, std::vector<std::string> save, std::source_locat
             missing[0], at_line(where));
       return result;
     };
-    const Subgraph body(f, avals_of(x), marked, where);
-    const Tensors inputs = joined({x, body.captured()});
+    const auto [body, read, assigned] = Subgraph::with_cells(f, avals_of(x), marked, where);
+    const Tensors inputs = joined({x, values_of(read), body.captured()});
     if (inputs.empty()) return f(x);
-    const Tensors all = elements_of(call(body, inputs, body.n_picked(), where), where);
-    return {all.begin(), all.end() - static_cast<std::ptrdiff_t>(body.n_picked())};
+    Tensors all = elements_of(call(body, inputs, body.n_picked(), where), where);
+    const std::size_t n_own = body.n_outputs() - body.n_picked() - assigned.size();
+    assign_all(assigned, std::span(all).subspan(n_own, assigned.size()), where);
+    all.resize(n_own);
+    return all;
   };
 }
 

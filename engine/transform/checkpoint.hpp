@@ -12,8 +12,9 @@ namespace lodestone::engine {
 
 /// Returns f as one op: what it computes on the way is freed, and computed again when the backward pass comes
 /// by. Costs one more evaluation of f, saves the memory of its inside. Marked tensors (`checkpoint_name`)
-/// whose names are in `save` are kept nevertheless, and what only they need is not computed again. errors:
-/// InvalidArgument when f marks no tensor by one of the names, or looks at values.
+/// whose names are in `save` are kept nevertheless, and what only they need is not computed again. Cells that
+/// f assigns (running statistics, random keys) hold what the forward pass gave; the second computation
+/// changes none. errors: InvalidArgument when f marks no tensor by one of the names, or looks at values.
 [[nodiscard]] Function checkpoint(Function f, std::vector<std::string> save = {},
                                   std::source_location where = std::source_location::current());
 

@@ -126,6 +126,22 @@ Sample sample_cond(Sampler& sampler) {
   return sample;
 }
 
+/// Returns the place of a cell in a list, the number of cells for one that is not there.
+std::size_t index_of(const Variables& cells, const Variable& cell) {
+  return static_cast<std::size_t>(std::ranges::find(cells, cell) - cells.begin());
+}
+
+/// Returns the cells of all lists, each once.
+Variables united(std::initializer_list<std::span<const Variable>> lists) {
+  Variables result;
+  for (const std::span<const Variable> list : lists) {
+    for (const Variable& each : list) {
+      if (index_of(result, each) == result.size()) result.push_back(each);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void register_control(OpTable& table) {
@@ -152,26 +168,41 @@ void register_control(OpTable& table) {
 
 Tensors cond(const Located& predicate, const Function& f, const Function& g, const Tensors& inputs) {
   const std::vector<Aval> own = avals_of(inputs);
-  Subgraph yes(f, own, predicate.where), no(g, own, predicate.where);
-  Tensors operands = inputs;
-  const Tensors of_yes = yes.captured(), of_no = no.captured();
-  operands.insert(operands.end(), of_yes.begin(), of_yes.end());
-  operands.insert(operands.end(), of_no.begin(), of_no.end());
-  if (operands.size() > inputs.size()) {  // each branch takes what either captured
-    const auto taking_all = [&](const Subgraph& branch, std::size_t skipped) {
-      return Subgraph(
-          [&](const Tensors& all) {
-            Tensors taken(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
-            const auto first = all.begin() + static_cast<std::ptrdiff_t>(inputs.size() + skipped);
-            taken.insert(taken.end(), first, first + static_cast<std::ptrdiff_t>(branch.captured().size()));
-            return branch(taken);
-          },
-          avals_of(operands), predicate.where);
+  const auto yes = Subgraph::with_cells(f, own, {}, predicate.where),
+             no = Subgraph::with_cells(g, own, {}, predicate.where);
+  const Variables assigned = united({yes.assigned, no.assigned}),
+                  cells = united({yes.read, no.read, assigned});
+  const Tensors operands = joined({inputs, values_of(cells), yes.body.captured(), no.body.captured()});
+  const auto taking_all = [&](const Subgraph::WithCells& branch, std::size_t skipped) {
+    const Function all_to_all = [&](const Tensors& all) {
+      const std::span<const Tensor> given(all),
+          held = given.subspan(inputs.size(), cells.size()),
+          captured = given.subspan(inputs.size() + cells.size() + skipped);
+      const auto at = [&](const Variable& cell) { return held[index_of(cells, cell)]; };
+      Tensors read;
+      for (const Variable& each : branch.read) read.push_back(at(each));
+      Tensors results = branch.body(
+          joined({given.first(inputs.size()), read, captured.first(branch.body.captured().size())}));
+      const std::size_t n_own = results.size() - branch.assigned.size();
+      const Tensors updated(results.begin() + static_cast<std::ptrdiff_t>(n_own), results.end());
+      results.resize(n_own);
+      for (const Variable& each : assigned) {
+        const std::size_t i = index_of(branch.assigned, each);
+        results.push_back(i < updated.size() ? updated[i] : at(each));
+      }
+      return results;
     };
-    yes = taking_all(Subgraph(yes), 0);
-    no = taking_all(Subgraph(no), of_yes.size());
-  }
-  return elements_of(record_cond(predicate.tensor, yes, no, operands, predicate.where), predicate.where);
+    return Subgraph(all_to_all, avals_of(operands), predicate.where);
+  };
+  const bool is_alone = operands.size() == inputs.size();  // else each branch takes what either touches
+  const Subgraph if_true = is_alone ? yes.body : taking_all(yes, 0),
+                 if_false = is_alone ? no.body : taking_all(no, yes.body.captured().size());
+  Tensors all = elements_of(record_cond(predicate.tensor, if_true, if_false, operands, predicate.where),
+                            predicate.where);
+  const std::size_t n_own = all.size() - assigned.size();
+  assign_all(assigned, std::span(all).subspan(n_own), predicate.where);
+  all.resize(n_own);
+  return all;
 }
 
 }  // namespace lodestone::engine

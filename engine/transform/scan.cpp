@@ -76,14 +76,19 @@ Tensors record_scan(const Function& f, const Parts& parts, Direction direction, 
 
 // ---- Shapes and values -----------------------------------------------------------------------------------
 
-Aval infer_scan(const InferArgs& args) {
-  const auto& attrs = args.as<LoopAttrs>();
+/// Checks that the first of so many outputs are like the carry.
+void check_carry(const LoopAttrs& attrs, std::size_t n_outputs, const std::source_location& where) {
   const std::vector<Aval> in = attrs.body.inputs(), out = attrs.body.outputs();
   for (std::size_t i = 0; i < attrs.n_carry; ++i) {
-    if (out.size() <= i || !(in[i] == out[i]))
+    if (n_outputs <= i || !(in[i] == out[i]))
       throw core::ShapeError("scan#carry_changes", "expected carry {} to stay {}, the function gives {} {}",
-                             i, in[i].text(), i < out.size() ? out[i].text() : "none", at_line(args.where));
+                             i, in[i].text(), i < n_outputs ? out[i].text() : "none", at_line(where));
   }
+}
+
+Aval infer_scan(const InferArgs& args) {
+  const auto& attrs = args.as<LoopAttrs>();
+  check_carry(attrs, attrs.body.n_outputs(), args.where);
   return tuple_aval(args.aval(0).device);
 }
 
@@ -263,6 +268,56 @@ Sample sample_scan(Sampler& sampler) {
   return sample;
 }
 
+/// A step in which cells are among the carry.
+struct Step {
+  LoopAttrs attrs;
+  Variables carried, read;  ///< those that it assigns, and those that it reads only
+};
+
+/// Returns a step of (carry…, cells that it assigns…, x…, cells that it only reads…, captured…), made of one
+/// with all cells behind carry and x.
+Step with_carried_cells(const Subgraph::WithCells& recorded, const LoopAttrs& own,
+                        const std::source_location& where) {
+  const auto& [body, read, assigned] = recorded;
+  Step step{own, assigned, {}};
+  if (assigned.empty()) {
+    step.read = read;
+    return step;
+  }
+  check_carry(own, body.n_outputs() - assigned.size(), where);
+  std::vector<Aval> avals = body.inputs();
+  const std::vector<Aval> of_x(avals.begin() + static_cast<std::ptrdiff_t>(own.n_carry),
+                               avals.begin() + static_cast<std::ptrdiff_t>(own.n_carry + own.n_x));
+  avals.resize(own.n_carry);
+  for (const Variable& each : assigned) avals.push_back(each.aval());
+  avals.insert(avals.end(), of_x.begin(), of_x.end());
+  for (const Variable& each : read) {
+    if (std::ranges::find(assigned, each) == assigned.end()) step.read.push_back(each);
+  }
+  for (const Variable& each : step.read) avals.push_back(each.aval());
+  for (const Tensor& each : body.captured()) avals.push_back(each.aval());
+  const Function ordered = [&](const Tensors& in) {
+    Pieces of(in);
+    const Tensors c = of.next(own.n_carry), carried = of.next(assigned.size()), x = of.next(own.n_x),
+                  only_read = of.next(step.read.size());
+    Tensors cells;
+    for (const Variable& each : read) {
+      const auto at = std::ranges::find(assigned, each);
+      cells.push_back(
+          at != assigned.end()
+              ? carried[static_cast<std::size_t>(at - assigned.begin())]
+              : only_read[static_cast<std::size_t>(std::ranges::find(step.read, each) - step.read.begin())]);
+    }
+    const Tensors given = body(joined({c, x, cells, of.rest()}));
+    Pieces pieces(given);
+    const Tensors next = pieces.next(own.n_carry), ys = pieces.next(own.n_y() - assigned.size());
+    return joined({next, pieces.rest(), ys});
+  };
+  step.attrs.body = Subgraph(ordered, avals, where);
+  step.attrs.n_carry += assigned.size();
+  return step;
+}
+
 }  // namespace
 
 void register_scan(OpTable& table) {
@@ -307,11 +362,15 @@ Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)
     const Tensors c = of.next(carry.size());
     return f(c, of.rest());
   };
-  const LoopAttrs attrs{Subgraph(flat, avals, where), carry.size(), xs.size(), direction};
-  const Tensors all =
-      elements_of(record(op, joined({carry, xs, attrs.body.captured()}), make_attrs(attrs), where), where);
+  const auto recorded = Subgraph::with_cells(flat, avals, {}, where);
+  const LoopAttrs own{recorded.body, carry.size(), xs.size(), direction};
+  const Step step = with_carried_cells(recorded, own, where);
+  const Tensors inputs =
+      joined({carry, values_of(step.carried), xs, values_of(step.read), recorded.body.captured()});
+  const Tensors all = elements_of(record(op, inputs, make_attrs(step.attrs), where), where);
   Pieces pieces(all);
   Tensors last = pieces.next(carry.size());
+  assign_all(step.carried, pieces.next(step.carried.size()), where);
   return {std::move(last), pieces.rest()};
 }
 

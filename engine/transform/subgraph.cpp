@@ -17,19 +17,38 @@ Tensors from(const Tensors& tensors, std::size_t n) {
   return {tensors.begin() + static_cast<std::ptrdiff_t>(n), tensors.end()};
 }
 
+/// Records a sub-graph; its derivatives are functions of their own, recorded on their first use.
+template <class Record>
+auto recorded(const Record& record) {
+  const Differentiating no(false);
+  return record();
+}
+
 }  // namespace
 
 Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs,
-                   const std::function<Tensors(const Trace&)>& also, std::source_location where) {
-  const Differentiating no(false);  // its derivatives are functions of their own, recorded on their first use
-  auto trace = std::make_shared<Trace>(Trace::without_values(f, inputs, where));
+                   const std::function<Tensors(const Trace&)>& also, std::source_location where)
+    : Subgraph(recorded([&] { return Trace::without_values(f, inputs, where); }), also) {}
+
+Subgraph::Subgraph(Trace trace, const std::function<Tensors(const Trace&)>& also) {
   if (also) {
-    const Tensors more = also(*trace);
+    const Tensors more = also(trace);
     n_picked_ = more.size();
-    trace->also_give(more);
+    trace.also_give(more);
   }
-  captured_ = trace->lift_captured();
-  trace_ = std::move(trace);
+  captured_ = trace.lift_captured();
+  trace_ = std::make_shared<const Trace>(std::move(trace));
+}
+
+Subgraph::WithCells Subgraph::with_cells(const Function& f, std::span<const Aval> inputs,
+                                         const std::function<Tensors(const Trace&)>& also,
+                                         std::source_location where) {
+  Trace::WithCells all = recorded([&] { return Trace::with_cells(f, inputs, where); });
+  return {Subgraph(std::move(all.trace), also), std::move(all.read), std::move(all.assigned)};
+}
+
+void assign_all(const Variables& cells, std::span<const Tensor> values, const std::source_location& where) {
+  for (std::size_t i = 0; i < cells.size(); ++i) cells[i].assign({values[i], where});
 }
 
 std::vector<Aval> Subgraph::inputs() const { return avals_of(trace_->inputs()); }

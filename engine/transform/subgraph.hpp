@@ -19,6 +19,12 @@ class Subgraph {
   /// Records f of tensors like these. The outputs of the steps that `also` picks are further outputs.
   Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also,
            std::source_location where);
+  struct WithCells;
+  /// As the constructor; cells that f reads are inputs behind its own, and what it assigns are outputs behind
+  /// its own. The cells hold what they held before.
+  [[nodiscard]] static WithCells with_cells(const Function& f, std::span<const Aval> inputs,
+                                            const std::function<Tensors(const Trace&)>& also,
+                                            std::source_location where);
   /// Returns the captured tensors, which follow the function's own inputs.
   [[nodiscard]] const Tensors& captured() const { return captured_; }
   [[nodiscard]] std::size_t n_inputs() const { return trace_->inputs().size(); }
@@ -32,10 +38,20 @@ class Subgraph {
   [[nodiscard]] Tensors operator()(const Tensors& inputs) const;
 
  private:
+  Subgraph(Trace trace, const std::function<Tensors(const Trace&)>& also);
   std::shared_ptr<const Trace> trace_;
   Tensors captured_;
   std::size_t n_picked_ = 0;
 };
+
+/// A function that touches cells, without ties to them: whoever calls it gives what they hold, and assigns
+/// what it returns.
+struct Subgraph::WithCells {
+  Subgraph body;
+  Variables read, assigned;
+};
+/// Gives the cells these tensors.
+void assign_all(const Variables& cells, std::span<const Tensor> values, const std::source_location& where);
 [[nodiscard]] std::string attr_text(const Subgraph& subgraph);  ///< "2 -> 1"
 // As attributes, sub-graphs compare by identity: what was recorded once, and its copies.
 [[nodiscard]] std::uint64_t attr_hash(const Subgraph& subgraph);

@@ -6,6 +6,7 @@
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lodestone::engine::cpu_backend {
@@ -26,8 +27,8 @@ template <class T>
 struct AdamStep {
   T rate, scale, epsilon;
   explicit AdamStep(const KernelCall& call)
-      : rate(static_cast<T>(call.attrs_of<AdamAttrs>().rate)),
-        scale(static_cast<T>(call.attrs_of<AdamAttrs>().scale)),
+      : rate(*call.in[3].as<T>()),
+        scale(*call.in[4].as<T>()),
         epsilon(static_cast<T>(call.attrs_of<AdamAttrs>().epsilon)) {}
   [[gnu::always_inline]] inline void run(std::array<const T*, 3> in, T* out, Dim first, Dim last) const {
     for (Dim i = first; i < last; ++i)
@@ -49,9 +50,9 @@ ExprId adam_expression(ExprWriter& writer, const Attrs* attrs, std::span<const E
   static const OpInfo &add = op_named("add"), &multiply = op_named("multiply"), &divide = op_named("divide"),
                       &subtract = op_named("subtract"), &root = op_named("sqrt");
   const DType dtype = writer.dtype(in[0]);
-  const auto& [rate, scale, epsilon] = attrs_as<AdamAttrs>(attrs);
-  const ExprId step = writer.apply(multiply, {writer.number(rate, dtype), in[1]});
-  const ExprId size = writer.apply(root, {writer.apply(multiply, {in[2], writer.number(scale, dtype)})});
+  const double epsilon = attrs_as<AdamAttrs>(attrs).epsilon;
+  const ExprId step = writer.apply(multiply, {in[3], in[1]});
+  const ExprId size = writer.apply(root, {writer.apply(multiply, {in[2], in[4]})});
   const ExprId below = writer.apply(add, {size, writer.number(epsilon, dtype)});
   return writer.apply(subtract, {in[0], writer.apply(divide, {step, below})});
 }
@@ -67,7 +68,7 @@ void kernel(const KernelCall& call) {
   const Pass pass(call);
   const auto run = Widest<part<T, Pass>>::get();
   std::array<const T*, 3> in{};
-  for (std::size_t k = 0; k < call.in.size(); ++k) in[k] = call.in[k].as<T>();
+  for (std::size_t k = 0; k < std::min(in.size(), call.in.size()); ++k) in[k] = call.in[k].as<T>();
   share(call.out[0].count(), 0.5 * static_cast<double>(call.out[0].count()),
         [&](Dim first, Dim last) { run(pass, in, call.out[0].as<T>(), first, last); });
 }

@@ -93,6 +93,8 @@ void for_each_case(const Visit& visit) {
       if (row->name == "scale_shift") {
         const auto first_row = [](const Tensor& x) { return reshape(slice(x, 0, 0, 1), {16}); };
         visit(Case{*row, attrs, {all[0], first_row(all[1]), first_row(all[2])}});
+      } else if (row->name == "adam_step") {
+        visit(Case{*row, attrs, {all[0], all[1], all[2], full({}, 1e-3, dtype), full({}, 1.1, dtype)}});
       } else if (row->name != "cast" && row->name != "select") {
         visit(Case{*row, attrs, Tensors(all.begin(), all.begin() + row->n_inputs)});
       }

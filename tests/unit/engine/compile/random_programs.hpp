@@ -175,6 +175,9 @@ class RandomProgram {
         return reshape(part, last);
       };
       in = {x, row_of(x), row_of(*pick(pool, x.dtype(), random))};
+    } else if (row.name == "adam_step") {
+      in = {x, *pick(pool, x.dtype(), random), *pick(pool, x.dtype(), random),
+            engine::full({}, 1e-3, x.dtype()), sum(x)};
     } else {
       for (int i = 1; i < row.n_inputs; ++i) in.push_back(*pick(pool, x.dtype(), random));
     }

@@ -277,7 +277,7 @@ TEST_CASE("module: inside a checkpoint it has the same gradients, with the same 
   const BatchNorm norm(4, initial);
   const Function f = checkpoint([&](const Tensors& x) -> Tensors { return {norm(x[0])}; });
   CHECK_THAT(error_of<core::InvalidArgument>([&] {
-               static_cast<void>(f({drawn({5, 4})}));
+               static_cast<void>(vmap(f)({drawn({2, 5, 4})}));
              }),
              HasId("no_values_while_tracing", {"\"running_mean\""}));
 }

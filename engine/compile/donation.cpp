@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/donation.hpp"
+
+#include "engine/graph/op_info.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace lodestone::engine {
+namespace {
+
+constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
+
+std::span<const Access> inputs_of(const Lowered& lowered, const Launch& launch) {
+  return std::span(lowered.accesses).subspan(launch.first_access, launch.n_in);
+}
+std::span<const Access> outputs_of(const Lowered& lowered, const Launch& launch) {
+  return std::span(lowered.accesses).subspan(launch.first_access + launch.n_in, launch.n_out);
+}
+bool is_of(const Access& access, std::uint32_t held) {
+  return access.source.in == Source::In::held && access.source.of == held;
+}
+
+/// Returns whether a kernel may throw: for indices out of range, for matrices without a factorization, and
+/// for extents that a library does not take.
+bool may_fail(const Lowered& lowered, const Launch& launch) {
+  const std::span<const Access> in = inputs_of(lowered, launch);
+  const auto is_index = [&](const Access& each) { return core::is_integer(each.aval->dtype); };
+  const auto is_large = [](const Access& each) {
+    return each.aval->count() > std::numeric_limits<std::int32_t>::max();
+  };
+  switch (launch.op->op_class) {
+    case OpClass::elementwise:
+    case OpClass::reduction:
+    case OpClass::window:
+    case OpClass::scan:
+    case OpClass::random:
+      return false;
+    case OpClass::movement:
+      return in.size() > 1 && std::ranges::any_of(in.subspan(1), is_index);
+    case OpClass::product:
+      return std::ranges::any_of(in, is_large) || std::ranges::any_of(outputs_of(lowered, launch), is_large);
+    default:
+      return true;
+  }
+}
+
+/// Returns the first launch from which on nothing can fail, functions included.
+std::uint32_t first_safe_launch(const Lowered& lowered) {
+  const std::uint32_t last_start = lowered.segments.back().first_launch;
+  auto first = static_cast<std::uint32_t>(lowered.launches.size());
+  while (first > last_start && !may_fail(lowered, lowered.launches[first - 1])) --first;
+  return first;
+}
+
+/// Returns whether somebody else may keep a tensor: a function that takes it, or the caller.
+bool leaves(const Lowered& lowered, std::uint32_t held) {
+  const auto looks_at_it = [&](const Given& each) { return each.held == held; };
+  return std::ranges::any_of(lowered.outputs, looks_at_it) ||
+         std::ranges::any_of(lowered.segments, [&](const Segment& each) {
+           return each.call && std::ranges::any_of(each.call->operands, looks_at_it);
+         });
+}
+
+/// Returns whether a launch that writes an output may do so in the place of this input.
+bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t input,
+                     std::uint32_t output) {
+  const std::span<const Access> in = inputs_of(lowered, launch);
+  const Access& out = outputs_of(lowered, launch)[0];
+  const DType dtype = in[0].aval->dtype;
+  const auto reads = [&](const Access& each) { return is_of(each, input); };
+  const auto read = std::ranges::find_if(in, reads);
+  return launch.op->kernel(out.aval->device.kind, dtype).in_place && is_of(out, output) &&
+         std::ranges::count_if(in, reads) == 1 && read->source.bytes == 0 &&
+         read->aval->bytes() == out.aval->bytes() && *read->strides == *out.strides;
+}
+
+/// The launches that read and write what is held.
+struct Uses {
+  std::vector<std::uint32_t> last_read, writer;  ///< by held tensor
+  explicit Uses(const Lowered& lowered)
+      : last_read(lowered.held.size(), never), writer(lowered.held.size(), never) {
+    const auto note = [](std::vector<std::uint32_t>& list, std::span<const Access> of, std::uint32_t launch) {
+      for (const Access& each : of) {
+        if (each.source.in == Source::In::held) list[each.source.of] = launch;
+      }
+    };
+    for (std::uint32_t i = 0; i < lowered.launches.size(); ++i) {
+      note(last_read, inputs_of(lowered, lowered.launches[i]), i);
+      note(writer, outputs_of(lowered, lowered.launches[i]), i);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<Donation> donations(const Program& program, const Lowered& lowered,
+                                std::span<const Donor> donors) {
+  const Uses uses(lowered);
+  const std::uint32_t first_safe = first_safe_launch(lowered);
+  std::vector<bool> is_taken(lowered.held.size(), false);
+  std::vector<Donation> result;
+  for (const auto& [input, output] : donors) {
+    const Given& out = lowered.outputs[output];
+    const Aval& before = program.values()[input].aval;
+    const std::uint32_t writer = uses.writer[out.held], last_read = uses.last_read[input];
+    const bool is_whole =
+        lowered.held[out.held].value == out.value && before == program.values()[out.value].aval;
+    if (!is_whole || is_taken[out.held] || writer == never || writer < first_safe) continue;
+    if (leaves(lowered, input) || !lowered.looks[input].is_contiguous(before.shape)) continue;
+    const bool comes_after = last_read == never || last_read < writer;
+    if (!comes_after &&
+        !(last_read == writer && writes_in_place(lowered, lowered.launches[writer], input, out.held)))
+      continue;
+    is_taken[out.held] = true;
+    result.push_back({input, out.held});
+  }
+  return result;
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the plan and who calls it share these types.
+// Inside of the engine: which new values of cells may lie in the memory of the old ones.
+#pragma once
+
+#include "engine/compile/lower.hpp"
+
+namespace lodestone::engine {
+
+/// An input that nobody needs after a run, and the output that replaces it: a cell before and after.
+struct Donor {
+  std::uint32_t input, output;
+  friend bool operator==(const Donor&, const Donor&) = default;
+};
+
+/// An output, as a held tensor, that may take the memory of an input.
+struct Donation {
+  std::uint32_t input, held;
+};
+
+/// Returns the donations that change no bit and lose nothing: the output is written by a kernel, as a whole,
+/// when every read of the input has come, or in the place of its last read where the kernel allows it; and
+/// from then on nothing can fail, so that a run that ends early leaves the input as it was. The caller sees
+/// to it that nobody else holds the input.
+[[nodiscard]] std::vector<Donation> donations(const Program& program, const Lowered& lowered,
+                                              std::span<const Donor> donors);
+
+}  // namespace lodestone::engine
