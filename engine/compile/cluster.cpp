@@ -238,7 +238,7 @@ void Clustering::fuse(Rebuilt& rebuilt, const std::vector<Number>& members) cons
   }
   const auto program = std::make_shared<const cpu_backend::TileProgram>(writer.expr());
   Instruction made = program_.instructions()[members.back()];
-  made.op = &fused_op(*program);
+  made.op = &fused_op();
   made.attrs = make_attrs(TileAttrs{program});
   const ValueId first = rebuilt.add(std::move(made), operands, results);
   for (std::uint32_t i = 0; i < stored.size(); ++i) rebuilt.replace(stored[i], first + i);

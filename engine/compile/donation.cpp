@@ -66,13 +66,15 @@ bool leaves(const Lowered& lowered, std::uint32_t held) {
 bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t input,
                      std::uint32_t output) {
   const std::span<const Access> in = inputs_of(lowered, launch);
-  const Access& out = outputs_of(lowered, launch)[0];
-  const DType dtype = in[0].aval->dtype;
+  const std::span<const Access> out = outputs_of(lowered, launch);
   const auto reads = [&](const Access& each) { return is_of(each, input); };
-  const auto read = std::ranges::find_if(in, reads);
-  return launch.op->kernel(out.aval->device.kind, dtype).in_place && is_of(out, output) &&
+  const auto writes = [&](const Access& each) { return is_of(each, output); };
+  const auto read = std::ranges::find_if(in, reads), written = std::ranges::find_if(out, writes);
+  const Kernel& kernel = launch.op->kernel(written->aval->device.kind, in[0].aval->dtype);
+  return kernel.may_write_over(launch.attrs, static_cast<std::size_t>(read - in.begin()),
+                               static_cast<std::size_t>(written - out.begin())) &&
          std::ranges::count_if(in, reads) == 1 && read->source.bytes == 0 &&
-         read->aval->bytes() == out.aval->bytes() && *read->strides == *out.strides;
+         read->aval->bytes() == written->aval->bytes() && *read->strides == *written->strides;
 }
 
 /// The launches that read and write what is held.

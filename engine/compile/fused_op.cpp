@@ -15,7 +15,7 @@ std::vector<Aval> results(const InferArgs& args) {
   return result;
 }
 
-OpInfo row(bool in_place) {
+OpInfo fused_row() {
   OpInfo row;
   row.name = "fused";
   row.formula = "elementwise ops in one pass";
@@ -25,17 +25,16 @@ OpInfo row(bool in_place) {
   row.results = results;
   row.derivative.why_none = "it is made of ops whose derivatives are taken before";
   row.op_class = OpClass::elementwise;
-  Kernel kernel = cpu_backend::TileProgram::kernel();
-  kernel.in_place = in_place;
+  const Kernel kernel = cpu_backend::TileProgram::kernel();
   for (int i = 0; i < core::n_dtypes; ++i) row.with_kernel(Backend::processor, static_cast<DType>(i), kernel);
   return row;
 }
 
 }  // namespace
 
-const OpInfo& fused_op(const cpu_backend::TileProgram& program) {
-  static const OpInfo in_place = row(true), apart = row(false);
-  return program.in_place() ? in_place : apart;
+const OpInfo& fused_op() {
+  static const OpInfo row = fused_row();
+  return row;
 }
 
 }  // namespace lodestone::engine

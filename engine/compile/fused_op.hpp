@@ -9,6 +9,6 @@
 namespace lodestone::engine {
 
 /// Returns the row of an op with `TileAttrs`, which is not part of the table: users do not record it.
-[[nodiscard]] const OpInfo& fused_op(const cpu_backend::TileProgram& program);
+[[nodiscard]] const OpInfo& fused_op();
 
 }  // namespace lodestone::engine

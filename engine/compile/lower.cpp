@@ -35,8 +35,10 @@ class Lowering {
               std::span<const Access> out);
   [[nodiscard]] Access access(ValueId id);
   [[nodiscard]] Access copied(const Access& from, const Instruction& each);
-  [[nodiscard]] Access result(const Instruction& each, std::uint32_t number, ValueId id, bool in_place);
-  [[nodiscard]] std::uint32_t replaced_by(const Instruction& each, std::uint32_t number, ValueId id) const;
+  [[nodiscard]] Access result(const Instruction& each, std::uint32_t number, ValueId id,
+                              const Kernel& kernel);
+  [[nodiscard]] std::uint32_t replaced_by(const Instruction& each, std::uint32_t number, ValueId id,
+                                          const Kernel& kernel) const;
   [[nodiscard]] std::uint32_t add_piece(std::size_t bytes, Device device, std::uint32_t in_place_of = none);
   [[nodiscard]] Source in_piece(std::uint32_t piece) const { return {Source::In::block, piece, 0}; }
   void end_segment();
@@ -172,7 +174,7 @@ void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
     in.push_back(as_it_is ? access(id) : copied(access(id), each));
   }
   for (std::uint32_t i = 0; i < each.n_results; ++i)
-    results.push_back(result(each, number, each.first_result + i, kernel.in_place && i == 0));
+    results.push_back(result(each, number, each.first_result + i, kernel));
   launch(kernel, *each.op, each, in, results);
 }
 
@@ -229,21 +231,29 @@ Access Lowering::copied(const Access& from, const Instruction& each) {
   return to;
 }
 
-Access Lowering::result(const Instruction& each, std::uint32_t number, ValueId id, bool in_place) {
+Access Lowering::result(const Instruction& each, std::uint32_t number, ValueId id, const Kernel& kernel) {
   if (held_of_[id] != none) {
     segment_.made.push_back(held_of_[id]);
   } else {
     const Aval& aval = value(id).aval;
-    piece_of_[id] =
-        add_piece(aval.bytes(), aval.device, in_place ? replaced_by(each, number, id) : Piece::none);
+    piece_of_[id] = add_piece(aval.bytes(), aval.device, replaced_by(each, number, id, kernel));
   }
   return access(id);
 }
 
-/// Returns the piece of an operand that nobody needs any more and that has the size of the result, or none.
-std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t number, ValueId id) const {
+/// Returns the piece of an operand that nobody needs any more, that has the size of the result and that the
+/// kernel may write over, or none.
+std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t number, ValueId id,
+                                    const Kernel& kernel) const {
   const std::span<const ValueId> operands = program_.operands(each);
-  for (const ValueId operand : operands) {
+  const auto is_taken = [&](std::uint32_t piece) {  // by another result of this launch
+    const auto is_other_launch = [&](const Piece& each) { return each.first != next_launch(); };
+    const auto first = std::find_if(pieces_.rbegin(), pieces_.rend(), is_other_launch);
+    return std::any_of(pieces_.rbegin(), first, [&](const Piece& each) { return each.in_place_of == piece; });
+  };
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const ValueId operand = operands[i];
+    if (!kernel.may_write_over(each.attrs.get(), i, id - each.first_result)) continue;
     const std::uint32_t root = result_.roots[operand], piece = piece_of_[root];
     const Look& look = result_.looks[operand];
     const auto is_root = [&](ValueId other) { return result_.roots[other] == root; };
@@ -251,7 +261,7 @@ std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t numbe
         piece != none && last_use_[root] == number && look.is_contiguous(value(operand).aval.shape) &&
         pieces_[piece].bytes == value(id).aval.bytes() &&
         value(operand).aval.bytes() == value(id).aval.bytes() && devices_[piece] == value(id).aval.device;
-    if (fits && std::ranges::count_if(operands, is_root) == 1) return piece;
+    if (fits && std::ranges::count_if(operands, is_root) == 1 && !is_taken(piece)) return piece;
   }
   return none;
 }

@@ -45,12 +45,19 @@ struct Kernel {
   bool contiguous_inputs = false;  ///< inputs with gaps are copied first
   bool in_place = false;  ///< the first output may be the buffer of an input of the same size: element i is
                           ///< read before it is written
+  /// Returns whether an output may be the buffer of an input of the same size, both given by their numbers;
+  /// null: what `in_place` says. Outputs may be in the place of several inputs at once.
+  bool (*writes_over)(const Attrs* attrs, std::size_t in, std::size_t out) = nullptr;
   /// Returns what `run` finds as `scratch`, by shapes, strides and attributes alone; null: nothing.
   Workspace (*workspace)(const KernelCall&) = nullptr;
   const LoopBody* body = nullptr;  ///< set for an elementwise op whose result is one function
   /// Set for an elementwise op whose function depends on attributes, or takes several steps: appends these,
   /// which give the bits of `run`, and returns the result. The inputs are in the writer already.
   ExprId (*expression)(ExprWriter& writer, const Attrs* attrs, std::span<const ExprId> in) = nullptr;
+
+  [[nodiscard]] bool may_write_over(const Attrs* attrs, std::size_t input, std::size_t output) const {
+    return writes_over != nullptr ? writes_over(attrs, input, output) : in_place && output == 0;
+  }
 };
 
 }  // namespace lodestone::engine

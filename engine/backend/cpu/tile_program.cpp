@@ -23,13 +23,34 @@ constexpr std::int64_t shortest_tile = 64, longest_tile = 2048;
 TileProgram::TileProgram(Expr expr) : expr_(std::move(expr)) {
   place_values();
   for (const Expr::Code& code : expr_.codes) ns_ += code.body->ns;
-  const auto is_whole = [](const Expr::Load& load) {
-    return load.from == IntList::counting(load.from.size());
-  };
-  in_place_ = writes_first_output_last() && std::ranges::all_of(expr_.loads, is_whole);
+  note_order();
 }
 
-bool TileProgram::writes_first_output_last() const { return expr_.codes.back().out == expr_.stores[0].value; }
+/// Notes when operands are read for the last time, and outputs written.
+void TileProgram::note_order() {
+  last_read_.resize(expr_.loads.size(), 0);
+  writer_.resize(expr_.stores.size(), 0);
+  for (std::size_t i = 0; i < expr_.codes.size(); ++i) {
+    const Expr::Code& code = expr_.codes[i];
+    for (const ExprId in : std::span(code.in).first(static_cast<std::size_t>(code.body->n_inputs))) {
+      if (expr_.values[in].from == From::load) last_read_[expr_.values[in].of] = i;
+    }
+    for (std::size_t k = 0; k < expr_.stores.size(); ++k) {
+      if (expr_.stores[k].value == code.out) writer_[k] = i;
+    }
+  }
+}
+
+bool TileProgram::writes_over(std::size_t operand, std::size_t output) const {
+  const auto is_it = [&](const Expr::Value& value) {
+    return value.from == From::load && value.of == operand;
+  };
+  const DType dtype = std::ranges::find_if(expr_.values, is_it)->dtype,
+              result = expr_.values[expr_.stores[output].value].dtype;
+  const IntList& from = expr_.loads[operand].from;
+  return from == IntList::counting(from.size()) && core::size_of(dtype) == core::size_of(result) &&
+         last_read_[operand] <= writer_[output];
+}
 
 std::size_t TileProgram::n_places() const {
   return expr_.loads.size() + expr_.numbers.size() + slots_.size() + expr_.stores.size();
@@ -193,6 +214,11 @@ void TileProgram::run(const KernelCall& call) {
   });
 }
 
-Kernel TileProgram::kernel() { return {.name = "cpu.tiles", .run = run, .workspace = workspace}; }
+Kernel TileProgram::kernel() {
+  const auto writes_over = [](const Attrs* attrs, std::size_t operand, std::size_t output) {
+    return attrs_as<TileAttrs>(*attrs).program->writes_over(operand, output);
+  };
+  return {.name = "cpu.tiles", .run = run, .writes_over = writes_over, .workspace = workspace};
+}
 
 }  // namespace lodestone::engine::cpu_backend

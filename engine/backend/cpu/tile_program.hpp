@@ -18,9 +18,9 @@ class TileProgram {
   explicit TileProgram(Expr expr);
 
   [[nodiscard]] const Expr& expr() const { return expr_; }
-  /// Returns whether the first output may be in the place of an operand of its size: whether it is written
-  /// last, and operands have an element for each of its own.
-  [[nodiscard]] bool in_place() const { return in_place_; }
+  /// Returns whether an output may be in the place of an operand: whether that has an element of its size for
+  /// each of its own, and nothing reads it once the output is written.
+  [[nodiscard]] bool writes_over(std::size_t operand, std::size_t output) const;
 
   /// Returns the kernel that runs the program of its attributes, `TileAttrs`.
   [[nodiscard]] static Kernel kernel();
@@ -36,16 +36,17 @@ class TileProgram {
   };
   static Workspace workspace(const KernelCall& call);
   static void run(const KernelCall& call);
+  void note_order();
   void place_values();
-  [[nodiscard]] bool writes_first_output_last() const;
   [[nodiscard]] std::size_t n_places() const;
   [[nodiscard]] std::int64_t tile(std::size_t bytes_of_loads) const;
 
   Expr expr_;
   std::vector<std::size_t> slots_;  ///< bytes of an element, by slot
   std::vector<Step> steps_;
-  double ns_ = 0.0;  ///< per element, roughly
-  bool in_place_;
+  std::vector<std::size_t> last_read_;  ///< code, by operand
+  std::vector<std::size_t> writer_;     ///< code, by output
+  double ns_ = 0.0;                     ///< per element, roughly
 };
 
 using TileProgramPtr = std::shared_ptr<const TileProgram>;

@@ -71,7 +71,7 @@ Expr expr_of(const Case& each, DType result) {
 Tensor value_of(const Expr& expr, const Tensors& in) {
   const auto program = std::make_shared<const cpu_backend::TileProgram>(expr);
   const AttrsPtr attrs = make_attrs(TileAttrs{program});
-  return elements_of(record(fused_op(*program), in, attrs, std::source_location::current()))[0].eval();
+  return elements_of(record(fused_op(), in, attrs, std::source_location::current()))[0].eval();
 }
 
 /// Calls visit(Case) for each row that is known element by element, on each of its dtypes.
