@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
-// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [fusion | convolutions | training]
+// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | fusion | convolutions |
+// training]
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/compile/compile.hpp"
@@ -16,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <complex>
 #include <set>
@@ -80,6 +82,8 @@ Tensor chain(Tensor x, const Tensor& other, Evaluate evaluate) {
   return x;
 }
 
+constexpr std::array levels{std::pair{"O0", engine::Level::O0}, std::pair{"O1", engine::Level::O1}};
+
 void measure_dispatch(bench::Results& results) {
   const Tensor start = (engine::ones({16}) + 0.0).eval(), other = (engine::ones({16}) + 0.0).eval();
   const auto per_op = [](double seconds) { return seconds / chain_length; };
@@ -98,11 +102,22 @@ void measure_dispatch(bench::Results& results) {
                {},
                {},
                {}});
-  const engine::Compiled additions = engine::compile(
-      [&](const engine::Tensors& x) -> engine::Tensors { return {chain(x[0], x[1], Evaluate::at_end)}; });
   const engine::Tensors both{start, other};
-  results.add(
-      {name, "compiled, per op", "s", per_op(median_seconds([&] { additions(both); })), 1.2e-7, {}, {}});
+  const auto add_compiled = [&](const std::string& chain_name, double target, const engine::Function& f) {
+    for (const auto& [level_name, level] : levels) {
+      const engine::Compiled compiled = engine::compile(f, {.level = level});
+      results.add({chain_name,
+                   fmt::format("compiled, {}, per op", level_name),
+                   "s",
+                   per_op(median_seconds([&] { compiled(both); })),
+                   target,
+                   {},
+                   {}});
+    }
+  };
+  add_compiled(name, 1.2e-7, [&](const engine::Tensors& x) -> engine::Tensors {
+    return {chain(x[0], x[1], Evaluate::at_end)};
+  });
   const auto slope = engine::grad([&](const Tensor& x) {
     Tensor y = x;
     for (int i = 0; i < chain_length; ++i) y = y * other;
@@ -115,7 +130,7 @@ void measure_dispatch(bench::Results& results) {
                {},
                {},
                {}});
-  const engine::Compiled slopes = engine::compile([](const engine::Tensors& x) -> engine::Tensors {
+  const engine::Function slopes = [](const engine::Tensors& x) -> engine::Tensors {
     const auto products = [&](const engine::Tensors& at) -> engine::Tensors {
       Tensor y = at[0];
       for (int i = 0; i < chain_length; ++i) y = y * x[1];
@@ -123,14 +138,8 @@ void measure_dispatch(bench::Results& results) {
     };
     const engine::ValueAndGradients result = engine::value_and_grad(products, {x[0]});
     return {result.value, result.gradients[0]};
-  });
-  results.add({"chain of 1000 products of 16 f32",
-               "compiled, value and gradient, per op",
-               "s",
-               per_op(median_seconds([&] { slopes(both); })),
-               3e-7,
-               {},
-               {}});
+  };
+  add_compiled("chain of 1000 products of 16 f32, value and gradient", 3e-7, slopes);
 }
 
 /// Eight elementwise ops on an array far larger than any cache: eager, as recorded, and in one pass, beside a
@@ -274,21 +283,19 @@ void measure_training(bench::Results& results) {
                  {},
                  {},
                  kernels_of([&] { step.run(); })});
-    for (const auto& [metric, level] :
-         {std::pair{"compiled, O0", engine::Level::O0}, {"compiled, O1", engine::Level::O1}}) {
+    for (const auto& [level_name, level] : levels) {
       const bench::MtVaeStep other(dtype);
       const engine::Compiled compiled = other.compiled(level);
-      const double seconds = median_seconds([&] { compiled({}); });
+      const auto add = [&](std::string_view what, const char* unit, double value) {
+        results.add({name, fmt::format("compiled, {}{}", level_name, what), unit, value, {}, {}, {}, {}});
+      };
+      add("", "s", median_seconds([&] { compiled({}); }));
       const engine::CompileStats stats = compiled.stats();
-      results.add({name, metric, "s", seconds, {}, {}, {}, {}});
-      results.add({name,
-                   fmt::format("{}: launches", metric),
-                   "",
-                   static_cast<double>(stats.n_launches) / static_cast<double>(stats.n_hits + stats.n_traces),
-                   {},
-                   {},
-                   {},
-                   {}});
+      add(": launches", "", static_cast<double>(stats.n_launches) / static_cast<double>(stats.n_calls));
+      add(": recordings", "", static_cast<double>(stats.n_traces));
+      add(": block", "MB", 1e-6 * static_cast<double>(stats.block_bytes));
+      add(": most alive in it", "MB", 1e-6 * static_cast<double>(stats.most_alive_bytes));
+      add(": cells with new memory, all calls", "", static_cast<double>(stats.n_undonated));
     }
   }
 }
@@ -320,8 +327,8 @@ int main(int argc, char** argv) {
   return session.run([&] {
     bench::Results results;
     const std::string_view only = argc == 2 ? argv[1] : "";
+    if (only.empty() || only == "dispatch") measure_dispatch(results);
     if (only.empty()) {
-      measure_dispatch(results);
       for (const int n : {8, 256, 1024}) {
         measure_product<float>(results, n);
         measure_product<double>(results, n);

@@ -20,7 +20,7 @@ class Lowering {
  private:
   enum class Kind : std::uint8_t { view, function, kernel };
 
-  // What every value is.
+  // These say what every value is.
   void look_at_values(std::span<const Strides> inputs);
   [[nodiscard]] Kind look_at_results(const Instruction& each);
   void find_uses();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an element of an elementwise op, or of several of them together, is computed by: bodies of loops in
-// single assignment.
+// An expression says how an element of an elementwise op, or of several of them together, is computed: by
+// bodies of loops in single assignment.
 #pragma once
 
 #include "engine/graph/attrs.hpp"

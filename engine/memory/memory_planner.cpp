@@ -146,7 +146,7 @@ MemoryPlanner::Placement MemoryPlanner::placement(const Numbers& order, Gap gap)
   std::vector<Placed> placed;
   const bool is_arrival = std::ranges::is_sorted(order);
   for (const std::uint32_t number : order) {
-    // What has gone before the latest arrival lives with none of those that are still to come.
+    // Chains that ended before the latest arrival live with none of those that are still to come.
     if (is_arrival)
       std::erase_if(placed,
                     [&](const Placed& each) { return chains_[each.chain].last < chains_[number].first; });

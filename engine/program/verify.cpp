@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every program, checked.
+// This file checks what holds for every program.
 #include "engine/core/error.hpp"
 #include "engine/program/program.hpp"
 #include "engine/record/tuple.hpp"

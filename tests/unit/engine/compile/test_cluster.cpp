@@ -294,3 +294,20 @@ TEST_CASE("clusters: an output takes the place of an operand only where nobody r
   };
   CHECK(check(narrow, {reshape(vector_of(8 * 3000), {8, 3000}), vector_of(3000)}));
 }
+
+TEST_CASE("clusters: the example of docs/compile.md is 15 launches as recorded and 5 merged", "[engine]") {
+  const auto loss = [](const Tensors& in) -> Tensors {
+    return {mean(square(engine::tanh(in[0] * in[1] + in[2]) - in[0]))};
+  };
+  const Function f = [&](const Tensors& in) -> Tensors {
+    const ValueAndGradients found = value_and_grad(loss, in);
+    return {found.value, found.gradients[1], found.gradients[2]};
+  };
+  const Tensors inputs{full({64, 32}, 0.3).eval(), full({32}, 0.7).eval(), full({32}, -0.1).eval()};
+  const Tensors right = f(inputs);
+  for (const auto& [level, n_launches] : {std::pair{Level::O0, 15}, {Level::O1, 5}}) {
+    const auto plan = plan_of(f, inputs, level);
+    CHECK(plan->n_launches() == n_launches);
+    CHECK(same_bits(plan->run(inputs), right));
+  }
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiled function asks for memory: every `operator new` of the program is counted, and every request
-// to the arena.
+// A compiled function asks for little memory: every `operator new` of the program is counted, and every
+// request to the arena.
 #include "engine/compile/compile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/variable.hpp"
