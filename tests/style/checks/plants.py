@@ -238,7 +238,7 @@ def check_figures(checks):
         )
         rows = {name: value for name, value, _ in figures(Tree(folder), checks)}
     expected = {
-        "files of apps/mt_invert/": "3 in 2 folders, 11 lines",
+        "files of apps/mt_invert/": "3 in 1 rooms, 11 lines",
         "files that name a 2-D type (library and apps, without the engine)": (
             "1 of 3, 1 outside the 2-D folders"
         ),
