@@ -2,8 +2,7 @@
 // Our side of the comparison with other programs (peers.py): impedances and Jacobian of COMMEMI 2D-1, each
 // mode and period by itself, with cells of several sizes. Prints one row per number; the case is "TE 0.1 s,
 // cells × 1.4". Sample run: bench_peers
-#include "apps/mt_invert/selftest/data.hpp"
-#include "apps/mt_invert/selftest/models.hpp"
+#include "apps/mt_invert/selftest/selftest.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "physics/linalg/petsc_scope.hpp"
@@ -30,14 +29,14 @@ using ByPlace = std::map<double, double>;  // y in m → apparent resistivity in
 using Reference = std::map<std::pair<std::string, double>, ByPlace>;  // of mode and period in s
 
 /// The apparent resistivities of the reference where it is judged.
-Reference read_reference(const mt_invert::selftest::BenchmarkModel& model) {
-  const mt_invert::selftest::BenchmarkTable table(
-      mt_invert::selftest::data_file(fmt::format("benchmarks/{}.csv", benchmark)));
+Reference read_reference(const mt::benchmarks::PublishedModel& model) {
+  const core::Table table = mt_invert::selftest::benchmark_table(benchmark);
+  const auto& modes = table.texts("mode");
+  const auto &y_m = table.numbers("y_m"), &period_s = table.numbers("period_s"),
+             &rho_ohm_m = table.numbers("rho_a_ohm_m");
   Reference reference;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    const double y_m = table.number(i, "y_m");
-    if (!model.is_at_contact(y_m))
-      reference[{table.text(i, "mode"), table.number(i, "period_s")}][y_m] = table.number(i, "rho_a_ohm_m");
+    if (!model.is_at_contact(y_m[i])) reference[{modes[i], period_s[i]}][y_m[i]] = rho_ohm_m[i];
   }
   return reference;
 }

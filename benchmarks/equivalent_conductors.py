@@ -13,7 +13,7 @@ import sys
 import h5py
 import numpy as np
 
-REGION_ROWS, REGION_M = slice(27, 59), (3000.0, 7000.0)  # apps/mt_invert/study/domain.hpp
+REGION_ROWS, REGION_M = slice(27, 59), (3000.0, 7000.0)  # models/study/domain.hpp
 CONDUCTOR_LOG10, PRIOR_LOG10 = 1.3, 0.7  # below the one a cell belongs to a conductor; ohm m
 ABOVE_LOG10, BELOW_LOG10 = 2.2, 2.6  # of the formations, where a conductor reaches the region's edge
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/log.hpp"
+#include "models/study/options.hpp"
 #include "physics/mesh/shapes.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/sites.hpp"
@@ -64,12 +64,19 @@ struct InfoArguments {
   bool json = false;
 };
 
+/// The options of `selftest vae-synthetic`.
+struct StudyArguments {
+  models::study::Options options{};
+  std::string network_path;   ///< empty: trained, and kept in the output folder
+  std::string output_folder;  ///< empty: out/vae-synthetic
+};
+
 struct SelftestArguments {
   std::vector<std::string> names;  ///< empty: all
   physics::mt::d2::Accuracy accuracy = physics::mt::d2::Accuracy::standard;
   std::string json_path;  ///< the rows for programs; empty: none
   bool list = false;
-  study::SyntheticOptions synthetic{};
+  StudyArguments study{};
 };
 
 using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/cli/parts.hpp"
-#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/error.hpp"
 #include "models/earths/synthetic.hpp"
 
@@ -19,57 +18,57 @@ constexpr const char* selftest_examples = R"(Examples:
   mt_invert selftest --accuracy fine --json out/selftest.json
   mpirun -n 2 mt_invert selftest vae-synthetic --models 20 --json out/vae.json)";
 
-constexpr const char* synthetic_group = "Options of vae-synthetic";
+constexpr const char* study_group = "Options of vae-synthetic";
 
-void add_synthetic(CLI::App& command, study::SyntheticOptions& to) {
+void add_study(CLI::App& command, StudyArguments& to) {
   command
-      .add_flag("--quick", to.quick,
+      .add_flag("--quick", to.options.quick,
                 "one model of each family, noise of 5 %, a small network; judges the fit alone")
-      ->group(synthetic_group);
+      ->group(study_group);
   command
-      .add_option("--models", to.n_models,
+      .add_option("--models", to.options.n_models,
                   "random models of each family (default: 20; 0: the two cases alone)")
       ->check(CLI::Range(0, 1000))
-      ->group(synthetic_group);
+      ->group(study_group);
   std::vector<std::string> parts{"cases"};
   for (const models::earths::SyntheticFamily& family : models::earths::synthetic_families())
     parts.push_back(family.name);
-  command.add_option("--only", to.only, "only the cases A and B, or these families, with commas between")
+  command
+      .add_option("--only", to.options.only, "only the cases A and B, or these families, with commas between")
       ->delimiter(',')
       ->check(CLI::IsMember(parts))
-      ->group(synthetic_group);
-  command.add_flag("--sweep", to.sweep, "the weights of every method x10 and /10 as well")
-      ->group(synthetic_group);
-  command.add_flag("--tm", to.tm, "TM data beside TE")->group(synthetic_group);
+      ->group(study_group);
+  command.add_flag("--sweep", to.options.sweep, "the weights of every method x10 and /10 as well")
+      ->group(study_group);
+  command.add_flag("--tm", to.options.tm, "TM data beside TE")->group(study_group);
   command
       .add_option("--network", to.network_path,
                   "a network of the region of interest (default: trained on vae_synthetic_prior.toml)")
-      ->group(synthetic_group);
+      ->group(study_group);
   command
       .add_option("-o,--output", to.output_folder,
                   "folder for network, data and sections (default: out/vae-synthetic)")
-      ->group(synthetic_group);
+      ->group(study_group);
 }
 
 /// Refuses options of vae-synthetic where it is not named, and where it is those that it does not have.
 /// errors: ConfigError.
-void check_synthetic(const CLI::App& command, const SelftestArguments& arguments) {
+void check_study(const CLI::App& command, const SelftestArguments& arguments) {
   if (std::ranges::count(arguments.names, "vae-synthetic") > 0) {
     if (arguments.accuracy == physics::mt::d2::Accuracy::fine)
       throw core::ConfigError("command line#not_an_option",
                               "--accuracy fine is no option of the selftest vae-synthetic, which sets that "
                               "of its meshes itself; leave it "
                               "out, or run the others alone");
-    const study::SyntheticOptions& synthetic = arguments.synthetic;
-    if (synthetic.n_models == 0 && !synthetic.only.empty() &&
-        std::ranges::count(synthetic.only, "cases") == 0)
+    const models::study::Options& study = arguments.study.options;
+    if (study.n_models == 0 && !study.only.empty() && std::ranges::count(study.only, "cases") == 0)
       throw core::ConfigError("command line#nothing_to_run",
                               "--models 0 leaves nothing of --only {} to run; leave out one of them",
-                              fmt::join(synthetic.only, ","));
+                              fmt::join(study.only, ","));
     return;
   }
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group() == synthetic_group && option->count() > 0)
+    if (option->get_group() == study_group && option->count() > 0)
       throw core::ConfigError(
           "command line#not_an_option",
           "{} is an option of the selftest vae-synthetic; name it: mt_invert selftest vae-synthetic {}",
@@ -91,11 +90,11 @@ TakeArguments add_selftest(CLI::App& app) {
                    "of the meshes: default, or fine, judged by 0.1 % and 0.05 degrees")
       ->check(CLI::IsMember({"default", "fine"}));
   command->add_option("--json", arguments->json_path, "write every comparison to this file");
-  add_synthetic(*command, arguments->synthetic);
+  add_study(*command, arguments->study);
   return [command, arguments, accuracy] {
     using enum physics::mt::d2::Accuracy;
     arguments->accuracy = *accuracy == "fine" ? fine : standard;
-    check_synthetic(*command, *arguments);
+    check_study(*command, *arguments);
     return *arguments;
   };
 }

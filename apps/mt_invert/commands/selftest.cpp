@@ -2,7 +2,7 @@
 #include "apps/mt_invert/selftest/selftest.hpp"
 
 #include "apps/mt_invert/commands/commands.hpp"
-#include "apps/mt_invert/study/study.hpp"
+#include "apps/mt_invert/commands/study.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -19,14 +19,13 @@ namespace {
 using selftest::Selftest;
 
 /// Adds the study of priors to the benchmarks.
-std::vector<Selftest> all_selftests(const study::SyntheticOptions& options) {
+std::vector<Selftest> all_selftests(const cli::StudyArguments& study) {
   std::vector<Selftest> all = selftest::selftests();
-  all.push_back({"vae-synthetic",
-                 "inversions in cells, with a Gaussian and with a learned prior; by name only, takes minutes",
-                 [options](MPI_Comm comm, physics::mt::d2::Accuracy) {
-                   return study::selftest_vae_synthetic(comm, options);
-                 },
-                 true});
+  all.push_back(
+      {"vae-synthetic",
+       "inversions in cells, with a Gaussian and with a learned prior; by name only, takes minutes",
+       [study](MPI_Comm comm, physics::mt::d2::Accuracy) { return selftest_vae_synthetic(comm, study); },
+       true});
   return all;
 }
 
@@ -55,7 +54,7 @@ std::vector<Selftest> chosen(std::vector<Selftest> all, const std::vector<std::s
 }  // namespace
 
 int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments) {
-  const std::vector<Selftest> all = all_selftests(arguments.synthetic), tests = chosen(all, arguments.names);
+  const std::vector<Selftest> all = all_selftests(arguments.study), tests = chosen(all, arguments.names);
   if (arguments.list) {
     core::on_rank_zero(comm, [&] {
       for (const Selftest& test : arguments.names.empty() ? all : tests)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/selftest/data.hpp"
-
+#include "apps/mt_invert/selftest/selftest.hpp"
 #include "engine/core/error.hpp"
-#include "io/text/scan.hpp"
-#include "io/text/text_file.hpp"
+#include "io/csv/table.hpp"
+#include "io/model/read.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,16 +11,6 @@ namespace lodestone::mt_invert::selftest {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields;
-  while (true) {
-    const auto comma = line.find(',');
-    fields.emplace_back(io::text::trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return fields;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 std::vector<fs::path> data_folders() {
   std::vector<fs::path> folders;
@@ -49,49 +37,16 @@ std::string data_file(const std::string& name) {
       tried);
 }
 
-BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
-  const std::string bytes = io::text::read_bytes(path_);
-  int number = 0;
-  for (const auto line : io::text::split_lines(bytes)) {
-    ++number;
-    if (io::text::trimmed(line).empty()) continue;
-    auto fields = split(line);
-    if (header_.empty()) {
-      header_ = std::move(fields);
-    } else if (fields.size() == header_.size()) {
-      rows_.push_back(std::move(fields));
-    } else {
-      throw core::FormatError("mt_invert#wrong_number_of_columns", "{}:{}: expected {} columns, got {}",
-                              path_, number, header_.size(), fields.size());
-    }
-  }
+core::Table benchmark_table(const std::string& name) {
+  return io::csv::read_table(data_file("benchmarks/" + name + ".csv"));
 }
 
-const std::string& BenchmarkTable::text(std::size_t row, const std::string& column) const {
-  const auto found = std::ranges::find(header_, column);
-  if (found == header_.end())
-    throw core::FormatError("mt_invert#no_column", "{}:1: the table has no column {}", path_, column);
-  return rows_[row][static_cast<std::size_t>(found - header_.begin())];
-}
-
-std::vector<double> BenchmarkTable::numbers(std::size_t row, const std::string& column) const {
-  std::vector<double> values;
-  for (const auto word : io::text::words(text(row, column))) {
-    const auto value = io::text::number(word);
-    if (!value)
-      throw core::FormatError("mt_invert#not_a_number", "{}: expected numbers in column {}, got \"{}\"",
-                              path_, column, io::text::printable(word));
-    values.push_back(*value);
-  }
-  return values;
-}
-
-double BenchmarkTable::number(std::size_t row, const std::string& column) const {
-  const auto values = numbers(row, column);
-  if (values.size() != 1)
-    throw core::FormatError("mt_invert#not_one_number", "{}: expected one number in column {}, got \"{}\"",
-                            path_, column, text(row, column));
-  return values.front();
+physics::mt::benchmarks::PublishedModel benchmark_model(const std::string& name,
+                                                        physics::mt::d2::Accuracy accuracy) {
+  const auto read = [](const std::string& model, double refine) {
+    return io::model::read_model_toml(data_file("benchmarks/" + model + ".toml"), refine);
+  };
+  return physics::mt::benchmarks::published_model(name, read, accuracy);
 }
 
 }  // namespace lodestone::mt_invert::selftest

@@ -2,6 +2,7 @@
 #include "apps/mt_invert/selftest/selftest.hpp"
 
 #include "engine/core/json_text.hpp"
+#include "physics/mt/benchmarks/comparisons.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 namespace lodestone::mt_invert::selftest {
 namespace {
 
+namespace benchmarks = physics::mt::benchmarks;
 using core::json_quoted;
 using physics::mt::d2::Accuracy;
 
@@ -34,7 +36,7 @@ std::string header_of(const core::Provenance& provenance, Accuracy accuracy) {
       json_quoted(provenance.started_utc), json_quoted(provenance.command_line));
 }
 
-std::string row_of(const std::string& benchmark, const SelftestRow& row) {
+std::string row_of(const std::string& benchmark, const core::Comparison& row) {
   return fmt::format(
       "{{\"benchmark\": {}, \"what\": {}, \"units\": {}, \"reference\": {}, \"ours\": {}, \"difference\": "
       "{}, "
@@ -44,36 +46,46 @@ std::string row_of(const std::string& benchmark, const SelftestRow& row) {
       row.judged, row.passed());
 }
 
-std::string run_of(const std::string& benchmark, const SelftestRun& run) {
+std::string run_of(const std::string& benchmark, const core::Table& runs, std::size_t row) {
   std::string text = fmt::format("{{\"benchmark\": {}", json_quoted(benchmark));
-  for (const auto& [name, fact] : run.facts)
-    text += fmt::format(", {}: {}", json_quoted(name), json_quoted(fact));
-  for (const auto& [name, figure] : run.figures)
-    text += fmt::format(", {}: {}", json_quoted(name), number(figure));
+  for (const core::Table::Column& column : runs.columns())
+    text += fmt::format(", {}: {}", json_quoted(column.name),
+                        column.is_numbers() ? number(std::get<core::Table::Numbers>(column.values)[row])
+                                            : json_quoted(std::get<core::Table::Texts>(column.values)[row]));
   return text + "}";
 }
 
-Selftest commemi(const std::string& name, std::string description) {
-  return {name, std::move(description),
-          [name](MPI_Comm comm, Accuracy accuracy) { return selftest_commemi(comm, accuracy, name); }};
+/// Compares a published section with the table of its responses.
+Selftest responses(const std::string& name, std::string description) {
+  return {
+      name, std::move(description), [name](MPI_Comm comm, Accuracy accuracy) {
+        const benchmarks::PublishedModel model = benchmark_model(name, accuracy);
+        SelftestReport report{benchmarks::compare_responses(comm, model, benchmark_table(name), accuracy)};
+        if (!model.contacts_m.empty())
+          report.note =
+              "not judged: sites within 2 % of a body's width from a contact or a kink of the surface, "
+              "where TM jumps";
+        return report;
+      }};
+}
+
+SelftestReport selftest_sensitivity(MPI_Comm comm, Accuracy accuracy) {
+  return {benchmarks::compare_sensitivities(comm, benchmark_model("commemi2d1").section,
+                                            benchmark_table("sensitivity2d"), accuracy)};
 }
 
 }  // namespace
 
-bool SelftestRow::passed() const { return std::abs(difference) <= limit; }
-bool SelftestReport::passed() const {
-  return !rows.empty() &&
-         std::ranges::all_of(rows, [](const auto& row) { return !row.judged || row.passed(); });
-}
-
 std::vector<Selftest> selftests() {
   return {{"layered1d", "four layered earths against the closed form",
-           [](MPI_Comm, Accuracy) { return selftest_layered(); }},
-          commemi("commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor"),
-          commemi("commemi2d1", "COMMEMI 2D-1: a conductive block"),
-          commemi("commemi2d2", "COMMEMI 2D-2: two deep conductive bodies"),
-          commemi("commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model"),
-          commemi("wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields"),
+           [](MPI_Comm, Accuracy) {
+             return SelftestReport{benchmarks::compare_layered(benchmark_table("layered1d"))};
+           }},
+          responses("commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor"),
+          responses("commemi2d1", "COMMEMI 2D-1: a conductive block"),
+          responses("commemi2d2", "COMMEMI 2D-2: two deep conductive bodies"),
+          responses("commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model"),
+          responses("wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields"),
           {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
           {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included",
            [](MPI_Comm comm, Accuracy) { return selftest_derivatives(comm); }}};
@@ -93,7 +105,7 @@ std::string selftest_table(const Selftest& test, const SelftestReport& report) {
                                        : "FAIL");
   }
   if (!report.note.empty()) text += fmt::format("  {}\n", report.note);
-  const auto judged = std::ranges::count_if(report.rows, &SelftestRow::judged);
+  const auto judged = std::ranges::count_if(report.rows, &core::Comparison::judged);
   const auto failed =
       std::ranges::count_if(report.rows, [](const auto& row) { return row.judged && !row.passed(); });
   return text + fmt::format("  {}: {} of {} comparisons pass\n\n", report.passed() ? "pass" : "FAIL",
@@ -107,10 +119,10 @@ std::string selftest_json(const core::Provenance& provenance, Accuracy accuracy,
     benchmarks += fmt::format("{}\n  {{\"benchmark\": {}, \"passed\": {}, \"cpu_s\": {}, \"note\": {}}}",
                               benchmarks.empty() ? "" : ",", json_quoted(result.name), result.report.passed(),
                               number(result.cpu_s), json_quoted(result.report.note));
-    for (const SelftestRow& row : result.report.rows)
+    for (const core::Comparison& row : result.report.rows)
       rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", row_of(result.name, row));
-    for (const SelftestRun& run : result.report.runs)
-      runs += fmt::format("{}\n  {}", runs.empty() ? "" : ",", run_of(result.name, run));
+    for (std::size_t row = 0; row < result.report.runs.n_rows(); ++row)
+      runs += fmt::format("{}\n  {}", runs.empty() ? "" : ",", run_of(result.name, result.report.runs, row));
   }
   return fmt::format(
       "{{\"header\": {},\n \"benchmarks\": [{}\n ],\n \"results\": [{}\n ],\n \"runs\": [{}\n ]}}\n",

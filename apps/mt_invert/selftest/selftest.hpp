@@ -1,44 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/comparison.hpp"
 #include "engine/core/provenance.hpp"
-#include "physics/mt/d2/mesh_design.hpp"
+#include "engine/core/table.hpp"
+#include "physics/mt/benchmarks/published_model.hpp"
 
 #include <mpi.h>
 
-#include <complex>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace lodestone::mt_invert::selftest {
 
-/// One number compared with its reference.
-struct SelftestRow {
-  std::string what;  ///< "TE 0.1 s y = 250 m ρₐ"
-  std::string units;
-  double reference = 0.0, ours = 0.0;
-  double limit = 0.0;  ///< largest difference, in `difference_units`
-  double difference = 0.0;
-  std::string difference_units;
-  bool judged = true;  ///< false: shown only (a site next to a contact)
-  [[nodiscard]] bool passed() const;
-};
+/// Returns the path of a file that comes with the program: in $LODESTONE_DATA, beside the installed program
+/// (share/lodestone), or in the source tree. errors: FileError that lists the places looked at.
+[[nodiscard]] std::string data_file(const std::string& name);
 
-/// One of several runs that a selftest compares: names and numbers for programs.
-struct SelftestRun {
-  std::vector<std::pair<std::string, std::string>> facts;
-  std::vector<std::pair<std::string, double>> figures;
-};
+/// Reads the table of a benchmark: data/benchmarks/<name>.csv. errors: FileError, FormatError with file:line.
+[[nodiscard]] core::Table benchmark_table(const std::string& name);
+
+/// Returns a published model, with its polygons from data/benchmarks/<name>.toml. errors: InvalidArgument for
+/// an unknown name, those of the file.
+[[nodiscard]] physics::mt::benchmarks::PublishedModel benchmark_model(
+    const std::string& name, physics::mt::d2::Accuracy accuracy = physics::mt::d2::Accuracy::standard);
 
 /// The comparisons of one benchmark.
 struct SelftestReport {
-  std::vector<SelftestRow> rows;
-  std::string note;                 ///< omissions and their reasons
-  std::string tables{};             ///< its own tables, above the comparisons
-  std::vector<SelftestRun> runs{};  ///< content of the tables
-  [[nodiscard]] bool passed() const;
+  std::vector<core::Comparison> rows;
+  std::string note{};    ///< omissions and their reasons
+  std::string tables{};  ///< its own tables, above the comparisons
+  core::Table runs{};    ///< the runs that it compares, for programs
+  [[nodiscard]] bool passed() const { return core::all_pass(rows); }
 };
 
 /// A bundled benchmark. `run` is collective; the accuracy is that of the forward meshes, and `fine` is also
@@ -49,19 +43,10 @@ struct Selftest {
   bool by_name_only = false;  ///< takes minutes
 };
 
-/// Returns the benchmarks of responses and derivatives, those below.
+/// Returns the benchmarks of responses and derivatives.
 [[nodiscard]] std::vector<Selftest> selftests();
 
-/// Compares the real and the imaginary part of a tipper with its reference, absolutely. sign: e^{+iωt}, z
-/// down.
-[[nodiscard]] std::vector<SelftestRow> tipper_rows(const std::string& what, std::complex<double> reference,
-                                                   std::complex<double> ours, double limit);
-
-// One per file.
-[[nodiscard]] SelftestReport selftest_layered();
-[[nodiscard]] SelftestReport selftest_commemi(MPI_Comm comm, physics::mt::d2::Accuracy accuracy,
-                                              const std::string& name);
-[[nodiscard]] SelftestReport selftest_sensitivity(MPI_Comm comm, physics::mt::d2::Accuracy accuracy);
+/// Runs the Taylor and the adjoint test of a small section with a hill. collective.
 [[nodiscard]] SelftestReport selftest_derivatives(MPI_Comm comm);
 
 /// The report of a finished benchmark.

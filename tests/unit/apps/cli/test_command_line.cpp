@@ -72,12 +72,13 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   const auto synthetic =
       std::get<cli::SelftestArguments>(
           parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command)
-          .synthetic;
-  CHECK((synthetic.quick && !synthetic.sweep && synthetic.n_models == 3 && synthetic.output_folder == "a"));
+          .study;
+  CHECK((synthetic.options.quick && !synthetic.options.sweep && synthetic.options.n_models == 3 &&
+         synthetic.output_folder == "a"));
   const auto part =
       std::get<cli::SelftestArguments>(parse({"selftest", "vae-synthetic", "--only", "cases,wedge"}).command)
-          .synthetic;
-  CHECK(part.only == std::vector<std::string>{"cases", "wedge"});
+          .study;
+  CHECK(part.options.only == std::vector<std::string>{"cases", "wedge"});
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "dunes"}),
              HasId("wrong_usage", {"dunes", "basin_dike"}));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "wedge", "--models", "0"}),

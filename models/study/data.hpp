@@ -6,10 +6,7 @@
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/survey.hpp"
 
-#include <filesystem>
-#include <string>
-
-namespace lodestone::mt_invert::study {
+namespace lodestone::models::study {
 
 /// Stations evenly from 0 to 10 km, frequencies evenly in their logarithm from 1000 to 1 Hz.
 struct SyntheticSurvey {
@@ -33,17 +30,15 @@ struct SyntheticData {
   [[nodiscard]] double floor() const { return relative_misfit(clean); }
 };
 
-/// Impedances of a section on meshes designed for the section itself, from `cache` where that file holds
-/// them; else made, and kept there. shape: as the keys of `survey.impedances()`. errors: those of the
-/// simulation; FormatError for a cache of another size.
+/// Returns the impedances of a section on meshes designed for the section itself, in ohm. shape: as the keys
+/// of `survey.impedances()`. errors: those of the simulation.
 [[nodiscard]] Eigen::VectorXd true_impedances(const physics::mesh::Model& section,
                                               const SyntheticSurvey& survey,
-                                              physics::mt::d2::Accuracy accuracy,
-                                              const std::filesystem::path& cache);
+                                              physics::mt::d2::Accuracy accuracy);
 
 /// Adds normal noise of relative size ε to the impedances, the same draws for any ε. Errors are σ(log10 ρₐ) =
 /// ε √2/ln 10 and σ(phase) = ε/√2, with ε at least `least_error`.
 [[nodiscard]] SyntheticData noisy_data(const SyntheticSurvey& survey, const Eigen::VectorXd& impedances,
                                        double noise, std::uint64_t seed, double least_error = 0.005);
 
-}  // namespace lodestone::mt_invert::study
+}  // namespace lodestone::models::study

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/data.hpp"
+#include "models/study/data.hpp"
 
-#include "engine/core/array_io.hpp"
-#include "engine/core/atomic_file.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
-#include "io/hdf5/file.hpp"
-#include "io/run/folder.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/units.hpp"
 
@@ -17,7 +12,7 @@
 #include <complex>
 #include <numbers>
 
-namespace lodestone::mt_invert::study {
+namespace lodestone::models::study {
 namespace {
 
 namespace mt = physics::mt;
@@ -74,25 +69,10 @@ double SyntheticData::relative_misfit(const VectorXd& predicted) const {
 }
 
 VectorXd true_impedances(const physics::mesh::Model& section, const SyntheticSurvey& options,
-                         mt::d2::Accuracy accuracy, const std::filesystem::path& cache) {
+                         mt::d2::Accuracy accuracy) {
   const mt::Survey survey = options.impedances();
-  if (std::filesystem::exists(cache)) {
-    const auto kept = core::read_doubles(io::hdf5::Hdf5Source(cache), "impedance_ohm");
-    if (kept.size() != survey.keys.size())
-      throw core::FormatError("mt_invert#other_impedances",
-                              "{}: expected {} impedances, got {}; remove the file", cache.string(),
-                              survey.keys.size(), kept.size());
-    return Eigen::Map<const VectorXd>(kept.data(), std::ssize(kept));
-  }
-  const auto simulation =
-      mt::d2::data_map(MPI_COMM_SELF, section.earth, survey,
-                       mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
-  VectorXd impedances = simulation->value(resistivity_ohm_m(section));
-  core::make_folder(cache.parent_path());
-  io::hdf5::Hdf5Sink sink(cache);
-  core::write_vector(sink, "impedance_ohm", {impedances.data(), static_cast<std::size_t>(impedances.size())});
-  sink.commit();
-  return impedances;
+  const auto meshes = mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy));
+  return mt::d2::data_map(MPI_COMM_SELF, section.earth, survey, meshes)->value(resistivity_ohm_m(section));
 }
 
 SyntheticData noisy_data(const SyntheticSurvey& options, const VectorXd& impedances, double noise,
@@ -123,4 +103,4 @@ SyntheticData noisy_data(const SyntheticSurvey& options, const VectorXd& impedan
   return data;
 }
 
-}  // namespace lodestone::mt_invert::study
+}  // namespace lodestone::models::study

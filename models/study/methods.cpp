@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/methods.hpp"
+#include "models/study/methods.hpp"
 
 #include "engine/core/map_algebra.hpp"
 #include "inversion/mt/soundings.hpp"
@@ -18,11 +18,10 @@
 #include <cmath>
 #include <numbers>
 
-namespace lodestone::mt_invert::study {
+namespace lodestone::models::study {
 namespace {
 
 namespace mt = physics::mt;
-using core::ConstVectorRef;
 using Eigen::VectorXd;
 using inversion::optimize::InversionSummary;
 using inversion::prior::SubdomainMap;
@@ -57,14 +56,12 @@ class NoteMisfit final : public inversion::optimize::Directive {
 /// Simulations on meshes made for a model, behind whatever sets the model; it counts what they solve.
 class ForwardMaps {
  public:
-  ForwardMaps(const SyntheticProblem& problem, const ContestSettings& settings) : problem_(problem) {
+  ForwardMaps(const Problem& problem, const Settings& settings) : problem_(problem) {
     rules_ = mt::d2::design_options(mt::d2::Accuracy::iteration);
     rules_.coarsen = settings.mesh_coarsen;
   }
   core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
-    const physics::mesh::TensorGrid& grid = problem_.domain->grid();
-    const physics::mesh::Model section =
-        physics::mesh::resistivity_model({grid}, Eigen::pow(10.0, model.array()));
+    const physics::mesh::Model section = problem_.domain->section(model);
     const mt::Survey& survey = problem_.data.survey;
     auto made = std::make_unique<const mt::d2::Simulation>(
         MPI_COMM_SELF, section.earth, mt::needed_responses(survey), survey.stations, survey.frequencies_hz,
@@ -75,20 +72,20 @@ class ForwardMaps {
     };
     const std::shared_ptr<const mt::d2::Simulation> simulation(made.release(), count_and_drop);
     return core::compose(mt::d2::data_map(simulation, survey),
-                         core::compose(inversion::objective::exp10_map(grid.n_cells()), sets_model));
+                         core::compose(inversion::objective::exp10_map(model.size()), sets_model));
   }
   /// Counts the right-hand sides of all simulations that were deleted.
   [[nodiscard]] long solves() const { return *solves_; }
 
  private:
-  const SyntheticProblem& problem_;
+  const Problem& problem_;
   mt::d2::MeshDesignOptions rules_;
   std::shared_ptr<long> solves_ = std::make_shared<long>(0);
 };
 
 /// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does
 /// to single soundings would stay in the section.
-VectorXd stitched_soundings(const SyntheticProblem& problem) {
+VectorXd stitched_soundings(const Problem& problem) {
   constexpr double least_error = 0.1;
   const SyntheticData& data = problem.data;
   const double phase_error = data.sigma.maxCoeff();  // that of log10 ρₐ is 0.87 of it
@@ -119,7 +116,7 @@ struct Minimization {
 };
 
 /// Its summary, the model of cells instead of the unknowns in it.
-InversionSummary minimize(const Minimization& what, const SyntheticProblem& problem, ForwardMaps& forward,
+InversionSummary minimize(const Minimization& what, const Problem& problem, ForwardMaps& forward,
                           const std::shared_ptr<NoteMisfit>& notes) {
   const inversion::prior::RoughnessOptions roughness{
       .horizontal_weight = what.weights.horizontal,
@@ -146,7 +143,7 @@ InversionSummary minimize(const Minimization& what, const SyntheticProblem& prob
   return summary;
 }
 
-void add_counts(const InversionSummary& summary, SyntheticFigures& to) {
+void add_counts(const InversionSummary& summary, Figures& to) {
   for (const inversion::optimize::IterationRecord& row : summary.history) {
     to.jacobians += row.n_jacobian;
     to.forward_runs += row.n_forward;
@@ -154,8 +151,8 @@ void add_counts(const InversionSummary& summary, SyntheticFigures& to) {
   to.iterations += summary.history.back().iteration;
 }
 
-void add_errors(const SyntheticProblem& problem, const InversionSummary& summary, SyntheticFigures& to) {
-  const SyntheticDomain& domain = *problem.domain;
+void add_errors(const Problem& problem, const InversionSummary& summary, Figures& to) {
+  const Domain& domain = *problem.domain;
   to.c = problem.data.relative_misfit(summary.predicted);
   to.floor = problem.data.floor();
   to.chi_rms = summary.rms;
@@ -167,33 +164,8 @@ void add_errors(const SyntheticProblem& problem, const InversionSummary& summary
 
 }  // namespace
 
-const MethodWeights& ContestSettings::weights_of(SyntheticMethod method) const {
-  return method == SyntheticMethod::pixel ? pixel : method == SyntheticMethod::gaussian ? gaussian : feature;
-}
-
-const std::vector<FigureName>& figure_names() {
-  using F = SyntheticFigures;
-  static const std::vector<FigureName> names{{"c", &F::c},
-                                             {"c_floor", &F::floor},
-                                             {"c_within_4_iterations", &F::c_4_iterations},
-                                             {"c_within_8_jacobians", &F::c_8_jacobians},
-                                             {"chi_rms", &F::chi_rms},
-                                             {"chi_rms_before_polish", &F::chi_rms_before_polish},
-                                             {"error_domain", &F::error_domain},
-                                             {"error_region", &F::error_region},
-                                             {"ssim_region", &F::similarity_region},
-                                             {"iterations", &F::iterations},
-                                             {"iterations_to_target", &F::iterations_to_target},
-                                             {"jacobians", &F::jacobians},
-                                             {"forward_runs", &F::forward_runs},
-                                             {"solves", &F::solves},
-                                             {"seconds", &F::seconds},
-                                             {"polished", &F::polished}};
-  return names;
-}
-
-SyntheticPrior::SyntheticPrior(const SyntheticDomain& domain, const models::vae::TrainedVae& vae) {
-  vae.check_grid(domain.region_depths_m(), "selftest vae-synthetic");
+PriorMaps::PriorMaps(const Domain& domain, const vae::TrainedVae& vae) {
+  vae.check_grid(domain.region_depths_m(), "the region of interest");
   const Eigen::Index n = domain.grid().n_cells();
   const auto map_of = [&](inversion::prior::DecoderPtr decoder) {
     return std::make_shared<const SubdomainMap>(
@@ -201,38 +173,34 @@ SyntheticPrior::SyntheticPrior(const SyntheticDomain& domain, const models::vae:
   };
   cells_ = std::make_shared<const SubdomainMap>(n, std::vector<inversion::prior::Region>{});
   gaussian_ = map_of(inversion::prior::gaussian_decoder(vae.statistics().mean, vae.statistics().covariance));
-  feature_ = map_of(models::vae::vae_decoder(vae));
+  feature_ = map_of(vae::vae_decoder(vae));
 }
 
-std::shared_ptr<const SubdomainMap> SyntheticPrior::map(SyntheticMethod method) const {
-  return method == SyntheticMethod::pixel      ? cells_
-         : method == SyntheticMethod::gaussian ? gaussian_
-                                               : feature_;
+std::shared_ptr<const SubdomainMap> PriorMaps::map(Method method) const {
+  return method == Method::pixel ? cells_ : method == Method::gaussian ? gaussian_ : feature_;
 }
 
-VectorXd SyntheticPrior::decoded(const VectorXd& model) const {
-  return feature_->value(feature_->encode(model));
-}
+VectorXd PriorMaps::decoded(const VectorXd& model) const { return feature_->value(feature_->encode(model)); }
 
-SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& prior, SyntheticMethod method,
-                        SyntheticStart start, const ContestSettings& settings) {
+Run run_method(const Problem& problem, const PriorMaps& prior, Method method, Start start,
+               const Settings& settings) {
   const auto begin = std::chrono::steady_clock::now();
   const VectorXd half_space = VectorXd::Constant(problem.domain->grid().n_cells(), settings.half_space_log10);
   const auto notes = std::make_shared<NoteMisfit>(problem.data);
   ForwardMaps forward(problem, settings);
-  const VectorXd first = start == SyntheticStart::decoded     ? prior.decoded(half_space)
-                         : start == SyntheticStart::soundings ? stitched_soundings(problem)
-                                                              : half_space;
+  const VectorXd first = start == Start::decoded     ? prior.decoded(half_space)
+                         : start == Start::soundings ? stitched_soundings(problem)
+                                                     : half_space;
   InversionSummary summary = minimize({prior.map(method), first, half_space, settings.weights_of(method),
                                        settings.max_iterations, settings.near_rms},
                                       problem, forward, notes);
-  SyntheticRun run;
+  Run run;
   add_counts(summary, run.figures);
   run.figures.chi_rms_before_polish = summary.rms;
-  if (method != SyntheticMethod::pixel && summary.rms > 1.0) {
+  if (method != Method::pixel && summary.rms > 1.0) {
     run.figures.polished = 1.0;
     const VectorXd decoded = summary.model;
-    summary = minimize({prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel,
+    summary = minimize({prior.map(Method::pixel), decoded, decoded, settings.pixel,
                         settings.max_polish_iterations, settings.near_rms},
                        problem, forward, notes);
     add_counts(summary, run.figures);
@@ -247,4 +215,4 @@ SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& p
   return run;
 }
 
-}  // namespace lodestone::mt_invert::study
+}  // namespace lodestone::models::study

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/domain.hpp"
+#include "models/study/domain.hpp"
 
 #include "engine/core/error.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace lodestone::mt_invert::study {
+namespace lodestone::models::study {
 namespace {
 
 using Eigen::Index;
@@ -18,7 +18,7 @@ constexpr double length_m = 10000.0, region_from_m = 3000.0, region_to_m = 7000.
 
 int count(double length, double cell) { return static_cast<int>(std::lround(length / cell)); }
 
-std::vector<double> columns(const SyntheticCells& cells) {
+std::vector<double> columns(const DomainCells& cells) {
   std::vector<double> outwards;  // distances of the padding's edges from the domain
   double width = cells.column_m, sum = 0.0;
   for (int i = 0; i < cells.n_side; ++i) outwards.push_back(sum += width *= cells.side_growth);
@@ -29,7 +29,7 @@ std::vector<double> columns(const SyntheticCells& cells) {
   return edges;
 }
 
-std::vector<double> rows(const SyntheticCells& cells) {
+std::vector<double> rows(const DomainCells& cells) {
   std::vector<double> edges = physics::mesh::geometric_edges_m(layer_m, layer_growth, n_layers);
   double thickness = edges.back() - edges[edges.size() - 2];
   for (int i = 0; i < cells.n_below; ++i) edges.push_back(edges.back() + (thickness *= cells.below_growth));
@@ -68,7 +68,7 @@ Eigen::VectorXd taper(Index n_z, Index n_y) {
 
 }  // namespace
 
-SyntheticDomain::SyntheticDomain(const SyntheticCells& cells)
+Domain::Domain(const DomainCells& cells)
     : region_columns_(count(region_to_m - region_from_m, cells.column_m)),
       column_m_(cells.column_m),
       grid_(physics::mesh::TensorGrid::section(columns(cells), rows(cells))),
@@ -76,16 +76,25 @@ SyntheticDomain::SyntheticDomain(const SyntheticCells& cells)
       region_(cells_of(grid_, region_row, region_rows, grid_.column_of(region_from_m + 0.5 * cells.column_m),
                        region_columns_)) {}
 
-std::vector<double> SyntheticDomain::region_depths_m() const {
+physics::mesh::Box Domain::region() const {
+  const auto depth_m = region_depths_m();
+  return {.y_m = {region_from_m, region_to_m}, .z_m = {depth_m.front(), depth_m.back()}};
+}
+
+std::vector<double> Domain::region_depths_m() const {
   const auto first = grid_.z_edges_m().begin() + region_row;
   return {first, first + region_rows + 1};
 }
 
-Eigen::MatrixXd SyntheticDomain::image_of_region(const Eigen::VectorXd& model) const {
+Eigen::MatrixXd Domain::image_of_region(const Eigen::VectorXd& model) const {
   return model(region_).reshaped<Eigen::RowMajor>(region_rows, region_columns_);
 }
 
-Eigen::VectorXd SyntheticDomain::on_grid(const physics::mesh::Model& section) const {
+physics::mesh::Model Domain::section(const Eigen::VectorXd& log10_rho) const {
+  return physics::mesh::resistivity_model({grid_}, Eigen::pow(10.0, log10_rho.array()));
+}
+
+Eigen::VectorXd Domain::on_grid(const physics::mesh::Model& section) const {
   const physics::mesh::TensorGrid& from = section.earth.grid;
   const Eigen::MatrixXd log10_rho =
       log10_resistivity(section).reshaped<Eigen::RowMajor>(from.n_z(), from.n_y());
@@ -94,17 +103,17 @@ Eigen::VectorXd SyntheticDomain::on_grid(const physics::mesh::Model& section) co
   return mean.reshaped<Eigen::RowMajor>();
 }
 
-inversion::prior::Region SyntheticDomain::subdomains(const physics::mesh::TensorGrid& subdomain,
-                                                     inversion::prior::DecoderPtr decoder) const {
+inversion::prior::Region Domain::subdomains(const physics::mesh::TensorGrid& subdomain,
+                                            inversion::prior::DecoderPtr decoder) const {
   const auto n_y = static_cast<int>(subdomain.n_y());
   const int stride = std::max(1, n_y / 2);
   if (n_y > 1 && std::abs(subdomain.extent().y_m.length() - column_m_ * n_y) > 1e-6 * column_m_)
     throw core::InvalidArgument(
-        "mt_invert#other_columns",
+        "models::study#other_columns",
         "expected a network of columns, or of patches with columns of {:g} m, got patches of {} in {:g} m",
         column_m_, n_y, subdomain.extent().y_m.length());
   if (subdomain.n_z() != region_rows || n_y > region_columns_ || (region_columns_ - n_y) % stride != 0)
-    throw core::InvalidArgument("mt_invert#other_subdomains",
+    throw core::InvalidArgument("models::study#other_subdomains",
                                 "expected subdomains of {} rows whose columns fill the region's {} in steps "
                                 "of half their width, got {} × {}",
                                 region_rows, region_columns_, subdomain.n_z(), n_y);
@@ -116,4 +125,4 @@ inversion::prior::Region SyntheticDomain::subdomains(const physics::mesh::Tensor
   return region;
 }
 
-}  // namespace lodestone::mt_invert::study
+}  // namespace lodestone::models::study

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/comparison.hpp"
+#include "engine/core/table.hpp"
+#include "physics/mt/benchmarks/published_model.hpp"
+#include "physics/mt/element.hpp"
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+// Tables are those of data/benchmarks, where a README states their columns. errors of all: InvalidArgument
+// for a table without a column that is needed.
+namespace lodestone::physics::mt::benchmarks {
+
+/// Compares the impedances of layered earths with a table, by 1e-6 of their size. Its resistivities and
+/// thicknesses are numbers with blanks between them. errors: also InvalidArgument where they are not.
+[[nodiscard]] std::vector<core::Comparison> compare_layered(const core::Table& reference);
+
+/// Compares ρₐ, phase and tipper of a section with a table that gives them at sites, in both modes, for
+/// horizontal and for slope-parallel fields. collective.
+[[nodiscard]] std::vector<core::Comparison> compare_responses(MPI_Comm comm, const PublishedModel& model,
+                                                              const core::Table& reference,
+                                                              d2::Accuracy accuracy);
+
+/// Compares the real and the imaginary part of a tipper with its reference, absolutely. sign: e^{+iωt}, z
+/// down.
+[[nodiscard]] std::vector<core::Comparison> compare_tipper(const std::string& what, Complex reference,
+                                                           Complex ours, double limit);
+
+/// Compares d ln ρₐ/d ln σ and dφ/d ln σ of the whole host (region 1) and of the whole block (region 2) of
+/// COMMEMI 2D-1 with a table of one period. collective.
+[[nodiscard]] std::vector<core::Comparison> compare_sensitivities(MPI_Comm comm, const mesh::Model& section,
+                                                                  const core::Table& reference,
+                                                                  d2::Accuracy accuracy);
+
+}  // namespace lodestone::physics::mt::benchmarks
