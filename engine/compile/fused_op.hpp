@@ -3,8 +3,8 @@
 // Inside of the engine: the op that a cluster of elementwise ops becomes.
 #pragma once
 
-#include "engine/backend/cpu/tile_program.hpp"
 #include "engine/graph/op_info.hpp"
+#include "engine/tile/tile_program.hpp"
 
 namespace lodestone::engine {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/backend/cpu/tile_program.hpp"
 #include "engine/compile/cluster.hpp"
 #include "engine/compile/number_of.hpp"
 #include "engine/compile/schedule.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/tile/tile_program.hpp"
 #include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/backend/cpu/strided_walk.hpp"
+#include "engine/tile/strided_walk.hpp"
 
 #include <algorithm>
 #include <complex>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/backend/cpu/tile_program.hpp"
+#include "engine/tile/tile_program.hpp"
 
 #include "engine/backend/cpu/share.hpp"
-#include "engine/backend/cpu/strided_walk.hpp"
 #include "engine/graph/op_info.hpp"
+#include "engine/tile/strided_walk.hpp"
 
 #include <algorithm>
 #include <limits>
