@@ -142,14 +142,27 @@ void measure_dispatch(bench::Results& results) {
   add_compiled("chain of 1000 products of 16 f32, value and gradient", 3e-7, slopes);
 }
 
-/// Eight elementwise ops on an array far larger than any cache: eager, as recorded, and in one pass, beside a
-/// copy, which moves as many bytes as that pass.
+/// Functions of arrays far larger than any cache, each of which moves as many bytes in one pass as a copy of
+/// 16 M numbers: eager, as recorded, and merged.
 void measure_fusion(bench::Results& results) {
   constexpr engine::Dim n = 1 << 24;
-  const Tensor x = (engine::ones({n}) * 0.3).eval();
-  const engine::Function f = [](const engine::Tensors& in) -> engine::Tensors {
-    const Tensor y = engine::abs(0.5 - in[0] * 1.5) + 0.25;
-    return {engine::maximum(-y * 0.75, 0.125) - 2.0};
+  const Tensor x = (engine::ones({n}) * 0.3).eval(), y = (engine::ones({n}) * 0.7).eval();
+  const engine::Function chain_of_8 = [](const engine::Tensors& in) -> engine::Tensors {
+    const Tensor z = engine::abs(0.5 - in[0] * 1.5) + 0.25;
+    return {engine::maximum(-z * 0.75, 0.125) - 2.0};
+  };
+  const engine::Function mean_square = [](const engine::Tensors& in) -> engine::Tensors {
+    return {engine::mean(engine::square(in[0] - in[1]))};
+  };
+  const engine::Function column_sums = [](const engine::Tensors& in) -> engine::Tensors {
+    return {engine::sum(in[0] * in[1], engine::Axes{0})};
+  };
+  const engine::Function softmax = [](const engine::Tensors& in) -> engine::Tensors {
+    const Tensor e = exp(in[0] - max(in[0], engine::Axes{1}, engine::Keep::yes));
+    return {e / sum(e, engine::Axes{1}, engine::Keep::yes)};
+  };
+  const auto in_rows = [](const Tensor& of, engine::Dim length) {
+    return reshape(of, {n / length, length}).eval();
   };
   std::vector<float> from(n, 1.0F), to(n);
   const std::ptrdiff_t pieces = core::threads();
@@ -158,16 +171,22 @@ void measure_fusion(bench::Results& results) {
               to.begin() + n * i / pieces);
   };
   const double copied = median_seconds([&] { core::parallel_for(pieces, copy); });
-  const auto add = [&](const std::string& metric, std::optional<double> target,
-                       const std::function<void()>& work) {
-    results.add({"chain of 8 ops on 16 M f32", metric, "s", median_seconds(work), target, "copy of the array",
-                 copied});
+  const auto measure = [&](const std::string& name, std::optional<double> target, const engine::Function& f,
+                           const engine::Tensors& in) {
+    const auto add = [&](const std::string& metric, std::optional<double> limit,
+                         const std::function<void()>& work) {
+      results.add({name, metric, "s", median_seconds(work), limit, "copy of an array", copied});
+    };
+    const engine::Compiled as_recorded = engine::compile(f, {.level = engine::Level::O0});
+    const engine::Compiled merged = engine::compile(f);
+    add("eager", {}, [&] { f(in)[0].eval(); });
+    add("compiled, O0", {}, [&] { as_recorded(in); });
+    add("compiled, O1", target, [&] { merged(in); });
   };
-  const engine::Compiled as_recorded = engine::compile(f, {.level = engine::Level::O0});
-  const engine::Compiled in_one_pass = engine::compile(f);
-  add("eager", {}, [&] { f({x})[0].eval(); });
-  add("compiled, O0", {}, [&] { as_recorded({x}); });
-  add("compiled, O1", copied / (pieces == 1 ? 0.35 : 0.6), [&] { in_one_pass({x}); });
+  measure("chain of 8 ops on 16 M f32", copied / (pieces == 1 ? 0.35 : 0.6), chain_of_8, {x});
+  measure("mean square of a difference of 16 M f32", {}, mean_square, {x, y});
+  measure("sums of 64 columns of products of 16 M f32", {}, column_sums, {in_rows(x, 64), in_rows(y, 64)});
+  measure("softmax by hand of rows of 512, 16 M f32", {}, softmax, {in_rows(x, 512)});
 }
 
 // Products beside the library they call.

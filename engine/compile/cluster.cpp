@@ -2,6 +2,7 @@
 #include "engine/compile/cluster.hpp"
 
 #include "engine/compile/fused_op.hpp"
+#include "engine/compile/fused_reduction.hpp"
 #include "engine/compile/number_of.hpp"
 #include "engine/compile/schedule.hpp"
 #include "engine/graph/op_table.hpp"
@@ -16,40 +17,68 @@ namespace {
 
 using Number = std::uint32_t;  // of an instruction
 
+/// The arrays that a cluster computes: with so many elements or, where rows of them are combined, with one
+/// for each row, too.
+struct Space {
+  std::int64_t count = 0;
+  Dim row = 1;  ///< elements of a row; 1: none are combined
+  friend bool operator==(const Space&, const Space&) = default;
+};
+/// Returns the space of two clusters together, if there is one.
+std::optional<Space> joined(const Space& a, const Space& b) {
+  if (a == b) return a;
+  if ((a.row > 1) == (b.row > 1)) return std::nullopt;
+  const Space &rows = a.row > 1 ? a : b, &other = a.row > 1 ? b : a;
+  const bool fits = other.count == rows.count || other.count == rows.count / rows.row;
+  return fits ? std::optional(rows) : std::nullopt;
+}
+
 /// Facts about an instruction, and the cluster it is in so far.
 struct Part {
   const Kernel* kernel = nullptr;  ///< null: it stays alone
   Number region = 0;               ///< counts the functions and effects before it
   Number cluster = 0;              ///< the first instruction of its cluster
+  Space space;                     ///< that of its cluster
   std::uint64_t visit = 0;
   std::vector<Number> users;
+  std::optional<Number> reduction;  ///< reads what the cluster makes
 };
 
 /// Merges instructions with those that make their operands, from the first one on.
 class Clustering {
  public:
-  Clustering(const Program& program, const ClusterLimits& limits);
+  Clustering(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits);
   [[nodiscard]] Program run();
 
  private:
   // Facts.
-  [[nodiscard]] const Kernel* kernel_of(const Instruction& each) const;
+  void look_at(Number number);
+  [[nodiscard]] const Kernel* elementwise_kernel(const Instruction& each) const;
+  [[nodiscard]] const Kernel* row_kernel(const Instruction& each) const;
+  [[nodiscard]] bool is_dense(ValueId id) const;
   [[nodiscard]] std::optional<Number> producer(ValueId id) const;
-  void see_through_reshapes();
+  void see_through_views();
   [[nodiscard]] bool is_in(ValueId id, Number cluster) const;
   [[nodiscard]] bool leaves(Number number, Number a, Number b) const;
 
   // Merging.
   void merge_with_producers(Number number);
   [[nodiscard]] bool may_merge(Number a, Number b);
+  [[nodiscard]] bool is_read_by_place(const Instruction& each, ValueId id) const;
   [[nodiscard]] bool fits(Number a, Number b) const;
   [[nodiscard]] bool comes_back(Number a, Number b);
   void merge(Number a, Number b);
+  void merge_with_operand(Number reduction);
 
   // The new program.
-  void fuse(Rebuilt& rebuilt, const std::vector<Number>& members) const;
+  [[nodiscard]] std::map<ValueId, ExprId> write(ExprWriter& writer, std::span<const Number> members,
+                                                std::vector<ValueId>& operands) const;
+  void fuse(Rebuilt& rebuilt, std::vector<Number> members) const;
+  void make_fused(Instruction& made, std::optional<Number> reduction,
+                  cpu_backend::TileProgramPtr program) const;
 
   const Program& program_;
+  const std::span<const Strides> inputs_;
   const ClusterLimits limits_;
   std::vector<Part> parts_;                   // by instruction
   std::vector<std::vector<Number>> members_;  // by cluster, ascending
@@ -58,8 +87,9 @@ class Clustering {
   std::uint64_t visit_ = 0;
 };
 
-Clustering::Clustering(const Program& program, const ClusterLimits& limits)
+Clustering::Clustering(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits)
     : program_(program),
+      inputs_(inputs),
       limits_(limits),
       parts_(program.instructions().size()),
       members_(program.instructions().size()),
@@ -72,23 +102,86 @@ Clustering::Clustering(const Program& program, const ClusterLimits& limits)
     region += is_border ? 1 : 0;
     parts_[i].region = region;
     parts_[i].cluster = i;
-    parts_[i].kernel = is_border ? nullptr : kernel_of(each);
     members_[i] = {i};
+    if (!is_border) look_at(i);
   }
-  see_through_reshapes();
+  see_through_views();
+}
+
+/// Finds the kernel of an instruction that may be part of a cluster.
+void Clustering::look_at(Number number) {
+  const Instruction& each = program_.instructions()[number];
+  if (each.op->view != nullptr || each.n_results != 1 || each.n_operands == 0) return;
+  const Aval& out = program_.values()[each.first_result].aval;
+  const Aval& first = program_.values()[program_.operands(each)[0]].aval;
+  if (out.device.kind != Device::Kind::cpu || out.kind != Kind::array || out.count() == 0) return;
+  Part& part = parts_[number];
+  if (each.op->op_class == OpClass::elementwise) {
+    const Kernel& kernel = each.op->kernel(out.device.kind, first.dtype);
+    if (has_expression(kernel)) part.kernel = &kernel;
+    part.space = {out.count()};
+  } else if (each.op->op_class == OpClass::reduction) {
+    part.kernel = row_kernel(each);
+    if (part.kernel != nullptr) part.space = {first.count(), first.count() / out.count()};
+  }
+}
+
+/// Returns the kernel of a reduction of the last axes, each row of which is combined in the same way wherever
+/// it lies, or null.
+const Kernel* Clustering::row_kernel(const Instruction& each) const {
+  if (each.n_operands != 1) return nullptr;
+  const ValueId operand = program_.operands(each)[0];
+  const Aval &in = program_.values()[operand].aval, &out = program_.values()[each.first_result].aval;
+  const Kernel& kernel = each.op->kernel(in.device.kind, in.dtype);
+  const Dim row = in.count() / out.count();
+  const AxisMap map = each.op->axis_map({std::span(&in, 1), out, each.attrs.get()});
+  const bool are_last = map.inputs[0].from == IntList::counting(out.shape.rank());
+  const bool fits = kernel.row_body != nullptr && are_last && row > 1 && row <= kernel.row_body->longest &&
+                    is_dense(operand);
+  return fits ? &kernel : nullptr;
+}
+
+/// Returns whether the elements of a value lie row-major, so that the order of adding them is known.
+bool Clustering::is_dense(ValueId id) const {
+  static const OpInfo& reshape = op_named("reshape");
+  const Value* value = &program_.values()[id];
+  while (value->from == Value::From::result) {
+    const Instruction& each = program_.instructions()[value->of];
+    if (each.op->view == nullptr) return true;
+    if (each.op != &reshape) return false;
+    value = &program_.values()[program_.operands(each)[0]];
+  }
+  const Strides& strides = value->from == Value::From::input
+                               ? inputs_[value->of]
+                               : program_.constants()[value->of].node().look.strides;
+  return is_contiguous(value->aval.shape, strides);
+}
+
+/// Returns whether an array sees another one in the same order, each element once or, with more axes behind
+/// it, as often as they have places.
+bool is_same_or_spread(const Shape& from, const Shape& to) {
+  if (from.count() == 1) return true;
+  int axis = 0;
+  while (axis < from.rank() && from[axis] == to[axis]) ++axis;
+  return from.rank() == to.rank() &&
+         std::all_of(from.begin() + axis, from.end(), [](Dim n) { return n == 1; });
 }
 
 /// Finds who uses what. What kernels of clusters give has no gaps, so that a reshape of it is nothing to do:
-/// who uses that uses the other.
-void Clustering::see_through_reshapes() {
-  static const OpInfo& reshape = op_named("reshape");
+/// who uses that uses the other. The same holds for an array whose rows repeat one element each.
+void Clustering::see_through_views() {
+  static const OpInfo &reshape = op_named("reshape"), &broadcast = op_named("broadcast_to");
   for (ValueId id = 0; id < program_.values().size(); ++id) same_as_.push_back(id);
   for (Number i = 0; i < parts_.size(); ++i) {
     const Instruction& each = program_.instructions()[i];
     for (const ValueId id : program_.operands(each)) {
       const auto from = producer(same_as_[id]);
       if (!from) continue;
-      if (each.op == &reshape && parts_[*from].kernel != nullptr) {
+      const Shape &shape = program_.values()[id].aval.shape,
+                  &seen = program_.values()[each.first_result].aval.shape;
+      const bool is_spread = each.op == &broadcast && is_same_or_spread(shape, seen);
+      const bool is_once = program_.values()[same_as_[id]].aval.count() == shape.count();
+      if ((each.op == &reshape || (is_spread && is_once)) && parts_[*from].kernel != nullptr) {
         same_as_[each.first_result] = same_as_[id];
         if (is_output_[each.first_result]) is_output_[same_as_[id]] = true;
       } else {
@@ -96,18 +189,6 @@ void Clustering::see_through_reshapes() {
       }
     }
   }
-}
-
-/// Returns the kernel of an instruction that may be part of a cluster, or null.
-const Kernel* Clustering::kernel_of(const Instruction& each) const {
-  if (each.op->op_class != OpClass::elementwise || each.op->view != nullptr || each.n_results != 1 ||
-      each.n_operands == 0)
-    return nullptr;
-  const Aval& out = program_.values()[each.first_result].aval;
-  const Aval& first = program_.values()[program_.operands(each)[0]].aval;
-  if (out.device.kind != Device::Kind::cpu || out.kind != Kind::array || out.count() == 0) return nullptr;
-  const Kernel& kernel = each.op->kernel(out.device.kind, first.dtype);
-  return has_expression(kernel) ? &kernel : nullptr;
 }
 
 std::optional<Number> Clustering::producer(ValueId id) const {
@@ -138,11 +219,18 @@ void Clustering::merge_with_producers(Number number) {
 }
 
 bool Clustering::may_merge(Number a, Number b) {
-  const auto aval_of = [&](Number cluster) -> const Aval& {
-    return program_.values()[program_.instructions()[cluster].first_result].aval;
+  const auto device_of = [&](Number cluster) {
+    return program_.values()[program_.instructions()[cluster].first_result].aval.device;
   };
-  return parts_[a].region == parts_[b].region && aval_of(a).count() == aval_of(b).count() &&
-         aval_of(a).device == aval_of(b).device && fits(a, b) && !comes_back(a, b);
+  return parts_[a].region == parts_[b].region && joined(parts_[a].space, parts_[b].space) &&
+         device_of(a) == device_of(b) && fits(a, b) && !comes_back(a, b);
+}
+
+/// Returns whether an elementwise instruction takes the element of a value at the place of the result, not
+/// one that serves many places; reductions take all.
+bool Clustering::is_read_by_place(const Instruction& each, ValueId id) const {
+  return each.op->op_class == OpClass::reduction ||
+         program_.values()[id].aval.count() == program_.values()[each.first_result].aval.count();
 }
 
 bool Clustering::fits(Number a, Number b) const {
@@ -151,10 +239,16 @@ bool Clustering::fits(Number a, Number b) const {
   std::set<ValueId> operands;
   for (const Number cluster : {a, b}) {
     for (const Number number : members_[cluster]) {
-      n_codes += parts_[number].kernel->expression != nullptr ? codes_of_expression : 1;
+      const Kernel* const kernel = parts_[number].kernel;
+      n_codes += kernel != nullptr && kernel->expression != nullptr ? codes_of_expression : 1;
       n_outputs += leaves(number, a, b) ? 1 : 0;
-      for (const ValueId id : program_.operands(program_.instructions()[number])) {
-        if (!is_in(id, a) && !is_in(id, b) && !number_of(program_, id)) operands.insert(id);
+      const Instruction& each = program_.instructions()[number];
+      for (const ValueId id : program_.operands(each)) {
+        if (is_in(id, a) || is_in(id, b)) {
+          if (!is_read_by_place(each, id)) return false;
+        } else if (!number_of(program_, id)) {
+          operands.insert(id);
+        }
       }
     }
   }
@@ -194,6 +288,7 @@ bool Clustering::comes_back(Number a, Number b) {
 
 void Clustering::merge(Number a, Number b) {
   const Number into = std::min(a, b), other = std::max(a, b);
+  parts_[into].space = joined(parts_[a].space, parts_[b].space).value_or(parts_[a].space);
   for (const Number member : members_[other]) parts_[member].cluster = into;
   std::vector<Number> merged;
   std::ranges::merge(members_[into], members_[other], std::back_inserter(merged));
@@ -201,52 +296,113 @@ void Clustering::merge(Number a, Number b) {
   members_[other].clear();
 }
 
-/// Adds the instruction that a cluster becomes.
-void Clustering::fuse(Rebuilt& rebuilt, const std::vector<Number>& members) const {
-  ExprWriter writer;
-  std::map<ValueId, ExprId> expr_of;  // of what the members give
+/// Lets a reduction read what a cluster makes, if nobody else needs that array: it is not stored.
+void Clustering::merge_with_operand(Number reduction) {
+  const Instruction& each = program_.instructions()[reduction];
+  const ValueId operand = program_.operands(each)[0];
+  const auto from = producer(same_as_[operand]);
+  if (!from || parts_[*from].kernel == nullptr) return;
+  Part& cluster = parts_[parts_[*from].cluster];
+  const Aval &made = program_.values()[same_as_[operand]].aval, &seen = program_.values()[operand].aval;
+  const bool is_free = cluster.region == parts_[reduction].region && cluster.space.row == 1 &&
+                       !cluster.reduction && made.count() == seen.count() &&
+                       parts_[*from].users == std::vector{reduction} && !is_output_[same_as_[operand]];
+  if (!is_free || !can_reduce_what_is_made(*each.op, seen) || !fits(cluster.cluster, reduction)) return;
+  cluster.reduction = reduction;
+  merge(cluster.cluster, reduction);
+}
+
+/// Writes down what elementwise members compute; → the number of each one's result in the expression.
+std::map<ValueId, ExprId> Clustering::write(ExprWriter& writer, std::span<const Number> members,
+                                            std::vector<ValueId>& operands) const {
+  std::map<ValueId, ExprId> expr_of;
   std::map<std::pair<ValueId, std::string>, ExprId> loads;
-  std::vector<ValueId> operands, stored;
-  std::vector<Aval> results;
-  const Number cluster = members.front();
   const auto load = [&](ValueId id, const IntList& from, const Shape& shape) {
     const DType dtype = program_.values()[id].aval.dtype;
     if (const auto element = number_of(program_, id)) return writer.number(*element, dtype);
     const auto [at, is_new] = loads.try_emplace({id, from.text() + shape.text()}, ExprId{});
     if (is_new) {
       at->second = writer.load(dtype, from, shape);
-      operands.push_back(rebuilt.of(id));
+      operands.push_back(id);
     }
     return at->second;
+  };
+  const auto value_of = [&](ValueId id, Number cluster, const IntList& from, const Shape& shape) {
+    return is_in(id, cluster) ? expr_of.at(same_as_[id]) : load(id, from, shape);
   };
   for (const Number number : members) {
     const Instruction& each = program_.instructions()[number];
     const Aval& out = program_.values()[each.first_result].aval;
+    const auto& [kernel, cluster] = std::pair{parts_[number].kernel, parts_[number].cluster};
+    if (kernel->row_body != nullptr) {
+      const ValueId operand = program_.operands(each)[0];
+      const Shape& shape = program_.values()[operand].aval.shape;
+      writer.set_per_row(false);
+      const ExprId in = value_of(operand, cluster, IntList::counting(shape.rank()), shape);
+      expr_of[each.first_result] = writer.reduce(*kernel->row_body, in);
+      continue;
+    }
+    writer.set_per_row(out.count() < parts_[cluster].space.count);
     std::vector<Aval> avals;
     for (const ValueId id : program_.operands(each)) avals.push_back(program_.values()[id].aval);
     const AxisMap map = each.op->axis_map({avals, out, each.attrs.get()});
     std::vector<ExprId> in;
     for (std::size_t i = 0; i < avals.size(); ++i) {
-      const ValueId id = program_.operands(each)[i];
-      in.push_back(is_in(id, cluster) ? expr_of.at(same_as_[id]) : load(id, map.inputs[i].from, out.shape));
+      in.push_back(value_of(program_.operands(each)[i], cluster, map.inputs[i].from, out.shape));
     }
-    expr_of[each.first_result] = append(writer, *parts_[number].kernel, each.attrs.get(), in, out.dtype);
-    if (!leaves(number, cluster, cluster)) continue;
-    writer.store(expr_of[each.first_result], out.shape);
-    stored.push_back(each.first_result);
-    results.push_back(out);
+    expr_of[each.first_result] = append(writer, *kernel, each.attrs.get(), in, out.dtype);
   }
-  const auto program = std::make_shared<const cpu_backend::TileProgram>(writer.expr());
+  return expr_of;
+}
+
+/// Adds the instruction that a cluster becomes.
+void Clustering::fuse(Rebuilt& rebuilt, std::vector<Number> members) const {
+  const Number cluster = members.front();
+  const std::optional<Number> reduction = parts_[cluster].reduction;
   Instruction made = program_.instructions()[members.back()];
-  made.op = &fused_op();
-  made.attrs = make_attrs(TileAttrs{program});
+  if (reduction) std::erase(members, *reduction);
+  ExprWriter writer(parts_[cluster].space.row);
+  std::vector<ValueId> operands, given;  // by the old program
+  const std::map<ValueId, ExprId> expr_of = write(writer, members, operands);
+  if (reduction) {
+    const ValueId operand = program_.operands(program_.instructions()[*reduction])[0];
+    writer.store(expr_of.at(same_as_[operand]), program_.values()[operand].aval.shape);
+    given.push_back(program_.instructions()[*reduction].first_result);
+  }
+  for (const Number number : members) {
+    if (!leaves(number, cluster, cluster)) continue;
+    given.push_back(program_.instructions()[number].first_result);
+    writer.store(expr_of.at(given.back()), program_.values()[given.back()].aval.shape);
+  }
+  make_fused(made, reduction, std::make_shared<const cpu_backend::TileProgram>(writer.expr()));
+  std::vector<Aval> results;
+  for (const ValueId id : given) results.push_back(program_.values()[id].aval);
+  for (ValueId& id : operands) id = rebuilt.of(id);
   const ValueId first = rebuilt.add(std::move(made), operands, results);
-  for (std::uint32_t i = 0; i < stored.size(); ++i) rebuilt.replace(stored[i], first + i);
+  for (std::uint32_t i = 0; i < given.size(); ++i) rebuilt.replace(given[i], first + i);
+}
+
+/// Gives an instruction the op of a cluster, with or without a reduction.
+void Clustering::make_fused(Instruction& made, std::optional<Number> reduction,
+                            cpu_backend::TileProgramPtr program) const {
+  made.op = reduction ? &fused_reduction_op() : &fused_op();
+  if (!reduction) {
+    made.attrs = make_attrs(TileAttrs{std::move(program)});
+    return;
+  }
+  const Instruction& each = program_.instructions()[*reduction];
+  const auto aval = [&](ValueId id) { return program_.values()[id].aval; };
+  made.attrs = make_attrs(FusedReductionAttrs{
+      std::move(program), {each.op, each.attrs, aval(program_.operands(each)[0]), aval(each.first_result)}});
 }
 
 Program Clustering::run() {
   for (Number i = 0; i < parts_.size(); ++i) {
     if (parts_[i].kernel != nullptr) merge_with_producers(i);
+  }
+  for (Number i = 0; i < parts_.size(); ++i) {
+    const bool is_alone = parts_[i].kernel == nullptr;
+    if (is_alone && program_.instructions()[i].op->op_class == OpClass::reduction) merge_with_operand(i);
   }
   std::vector<Number> unit_of;
   for (const Part& each : parts_) unit_of.push_back(each.cluster);
@@ -262,8 +418,8 @@ Program Clustering::run() {
 
 }  // namespace
 
-Program clustered(const Program& program, const ClusterLimits& limits) {
-  return Clustering(program, limits).run();
+Program clustered(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits) {
+  return Clustering(program, inputs, limits).run();
 }
 
 }  // namespace lodestone::engine

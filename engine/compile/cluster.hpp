@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small on purpose: plans know no more of clusters.
-// Inside of the engine: elementwise instructions that run as one launch.
+// Inside of the engine: elementwise instructions and reductions that run as one launch.
 #pragma once
 
 #include "engine/program/program.hpp"
@@ -12,11 +12,16 @@ struct ClusterLimits {
   std::size_t operands = 12, outputs = 4, codes = 256;
 };
 
-/// Returns a program with the same bits in which clusters of elementwise instructions on the processor are
-/// one instruction each (`fused_op`), so that values which only they use never reach memory. Nothing is
-/// computed twice. A cluster computes arrays of one number of elements, of one shape but for
-/// reshapes in between; no function or effect stands between its
-/// instructions, and no path of values leaves it and comes back. What nobody needs is left out.
-[[nodiscard]] Program clustered(const Program& program, const ClusterLimits& limits = {});
+/// Returns a program with the same bits in which clusters of elementwise instructions on the processor, and
+/// reductions with them, are one instruction each, so that values which only they use never reach memory.
+/// Nothing is computed twice. A cluster computes arrays of one number of elements, of one shape but for
+/// reshapes in between (`fused_op`). It may combine the elements of rows: of the last axes, each row at most
+/// as long as the reduction's kernel takes; then it also has arrays of one element for each row. A cluster
+/// that does not may end in one reduction in any order, of a value that nobody else needs
+/// (`fused_reduction_op`). No function or effect stands between its instructions, and no path of values
+/// leaves it and comes back. What nobody needs is left out. `inputs`: strides of the program's inputs, in
+/// whose order kernels add.
+[[nodiscard]] Program clustered(const Program& program, std::span<const Strides> inputs,
+                                const ClusterLimits& limits = {});
 
 }  // namespace lodestone::engine

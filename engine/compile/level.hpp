@@ -10,7 +10,7 @@ namespace lodestone::engine {
 /// the order in which numbers are added, so that all of them give the bits of an eager run.
 enum class Level : std::uint8_t {
   O0,  ///< every op as it was recorded
-  O1   ///< ops that change nothing go, and elementwise ops on arrays of one shape run as one
+  O1   ///< ops that change nothing go; elementwise ops on arrays of one shape, and reductions, run as one
 };
 
 /// A program as it was recorded, or as a level has made it run.

@@ -16,9 +16,9 @@ namespace lodestone::engine {
 namespace {
 
 /// Returns what a level makes of a program; none where it runs as it was recorded.
-std::optional<Program> optimized(const Program& program, Level level) {
+std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs, Level level) {
   if (level == Level::O0) return std::nullopt;
-  return clustered(rewritten(program).program);
+  return clustered(rewritten(program).program, inputs);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ struct Plan::Instance {
 
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors)
     : program_(std::move(program)),
-      optimized_(optimized(program_, level)),
+      optimized_(optimized(program_, inputs, level)),
       lowered_(lowered(running(), inputs)),
       donors_(std::move(donors)),
       donations_(engine::donations(running(), lowered_, donors_)),

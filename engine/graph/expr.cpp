@@ -3,6 +3,8 @@
 
 #include "engine/graph/op_info.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -10,7 +12,7 @@ namespace lodestone::engine {
 namespace {
 
 bool same(const Expr::Value& a, const Expr::Value& b) {
-  return a.from == b.from && a.dtype == b.dtype && a.of == b.of;
+  return a.from == b.from && a.dtype == b.dtype && a.of == b.of && a.per_row == b.per_row;
 }
 bool same_load(const Expr::Load& a, const Expr::Load& b) { return a.from == b.from && a.shape == b.shape; }
 bool same_store(const Expr::Store& a, const Expr::Store& b) {
@@ -19,22 +21,36 @@ bool same_store(const Expr::Store& a, const Expr::Store& b) {
 bool same_code(const Expr::Code& a, const Expr::Code& b) {
   return a.body == b.body && a.out == b.out && a.in == b.in;
 }
+bool same_reduce(const Expr::Reduce& a, const Expr::Reduce& b) {
+  return a.body == b.body && a.out == b.out && a.in == b.in;
+}
 
 }  // namespace
 
 bool operator==(const Expr& a, const Expr& b) {
-  return std::ranges::equal(a.values, b.values, same) && std::ranges::equal(a.loads, b.loads, same_load) &&
-         a.numbers == b.numbers && std::ranges::equal(a.codes, b.codes, same_code) &&
+  return a.row == b.row && std::ranges::equal(a.values, b.values, same) &&
+         std::ranges::equal(a.loads, b.loads, same_load) && a.numbers == b.numbers &&
+         std::ranges::equal(a.codes, b.codes, same_code) &&
+         std::ranges::equal(a.reduces, b.reduces, same_reduce) &&
          std::ranges::equal(a.stores, b.stores, same_store);
+}
+
+std::span<const ExprId> Expr::inputs_of(ExprId value) const {
+  const auto [from, _, of, per_row] = values[value];
+  if (from == Value::From::code)
+    return std::span(codes[of].in).first(static_cast<std::size_t>(codes[of].body->n_inputs));
+  return from == Value::From::reduce ? std::span(&reduces[of].in, 1) : std::span<const ExprId>();
 }
 
 std::string Expr::text() const {
   std::string text;
-  for (const Code& code : codes) {
-    text += fmt::format("%{} = {{{}}}(", code.out, code.body->text);
-    for (int i = 0; i < code.body->n_inputs; ++i)
-      text += fmt::format("{}%{}", i == 0 ? "" : ", ", code.in[static_cast<std::size_t>(i)]);
-    text += "); ";
+  for (std::size_t id = 0; id < values.size(); ++id) {
+    const std::span<const ExprId> in = inputs_of(static_cast<ExprId>(id));
+    if (in.empty()) continue;
+    const bool is_code = values[id].from == Value::From::code;
+    text += is_code ? fmt::format("%{} = {{{}}}(", id, codes[values[id].of].body->text)
+                    : fmt::format("%{} = {} of rows(", id, reduces[values[id].of].body->text);
+    text += fmt::format("%{}); ", fmt::join(in, ", %"));
   }
   text += "give";
   for (const Store& each : stores) text += fmt::format(" %{}", each.value);
@@ -49,18 +65,20 @@ std::uint64_t Expr::hash() const {
     hash = mixed(hash, std::bit_cast<std::uintptr_t>(code.body));
     for (const ExprId in : code.in) hash = mixed(hash, in);
   }
+  for (const Reduce& each : reduces)
+    hash = mixed(mixed(hash, std::bit_cast<std::uintptr_t>(each.body)), each.in);
   for (const Store& each : stores) hash = mixed(mixed(hash, each.value), detail::attr_hash(each.shape));
   return hash;
 }
 
-ExprId ExprWriter::add(Expr::Value::From from, DType dtype, std::size_t of) {
-  expr_.values.push_back({from, dtype, static_cast<std::uint16_t>(of)});
+ExprId ExprWriter::add(Expr::Value::From from, DType dtype, std::size_t of, bool per_row) {
+  expr_.values.push_back({from, dtype, static_cast<std::uint16_t>(of), per_row});
   return static_cast<ExprId>(expr_.values.size() - 1);
 }
 
 ExprId ExprWriter::load(DType dtype, IntList from, Shape shape) {
   expr_.loads.push_back({std::move(from), std::move(shape)});
-  return add(Expr::Value::From::load, dtype, expr_.loads.size() - 1);
+  return add(Expr::Value::From::load, dtype, expr_.loads.size() - 1, per_row_);
 }
 
 ExprId ExprWriter::number(const std::array<std::byte, 16>& element, DType dtype) {
@@ -70,7 +88,7 @@ ExprId ExprWriter::number(const std::array<std::byte, 16>& element, DType dtype)
 ExprId ExprWriter::number(const Number& value, DType dtype) { return number(value.element(dtype), dtype); }
 
 ExprId ExprWriter::apply(const LoopBody& body, DType result, std::span<const ExprId> in) {
-  const ExprId out = add(Expr::Value::From::code, result, expr_.codes.size());
+  const ExprId out = add(Expr::Value::From::code, result, expr_.codes.size(), per_row_);
   Expr::Code code{&body, out, {}};
   std::ranges::copy(in, code.in.begin());
   expr_.codes.push_back(code);
@@ -81,6 +99,12 @@ ExprId ExprWriter::apply(const OpInfo& op, std::initializer_list<ExprId> in) {
   const DType of = dtype(*in.begin());
   const auto& kernels = op.kernels[static_cast<std::size_t>(Backend::processor)];
   return apply(*kernels[static_cast<std::size_t>(of)].body, of, std::span(in.begin(), in.size()));
+}
+
+ExprId ExprWriter::reduce(const RowBody& body, ExprId in) {
+  const ExprId out = add(Expr::Value::From::reduce, dtype(in), expr_.reduces.size(), true);
+  expr_.reduces.push_back({&body, out, in});
+  return out;
 }
 
 bool has_expression(const Kernel& kernel) { return kernel.body != nullptr || kernel.expression != nullptr; }

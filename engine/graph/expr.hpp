@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An expression says how an element of an elementwise op, or of several of them together, is computed: by
-// bodies of loops in single assignment.
+// bodies of loops in single assignment. It may combine the elements of a row, too.
 #pragma once
 
 #include "engine/graph/attrs.hpp"
@@ -21,13 +21,15 @@ struct OpInfo;
 using ExprId = std::uint16_t;
 
 /// A function of the elements at one place of row-major arrays, which have one number of elements, though not
-/// always one shape.
+/// always one shape. Where rows of them are combined, there are also values with one element for each row,
+/// which all places of the row see.
 struct Expr {
   struct Value {
-    enum class From : std::uint8_t { load, number, code };
+    enum class From : std::uint8_t { load, number, code, reduce };
     From from;
     DType dtype;
-    std::uint16_t of;  ///< number among the loads, numbers or codes
+    std::uint16_t of;      ///< number among the loads, numbers, codes or reduces
+    bool per_row = false;  ///< one element for each row
   };
   /// The element of an operand, which is seen as an array of this shape. An axis of that comes from one of
   /// the operand, or from none (`AxisMap::added`): all places along it see the same element.
@@ -44,12 +46,20 @@ struct Expr {
     ExprId out;
     std::array<ExprId, Plane::most_inputs> in;
   };
+  struct Reduce {
+    const RowBody* body;
+    ExprId out, in;
+  };
+  Dim row = 1;                ///< elements of a row; 1: none are combined
   std::vector<Value> values;  ///< each stands behind those that it is made of
   std::vector<Load> loads;    ///< by operand
   std::vector<std::array<std::byte, 16>> numbers;
   std::vector<Code> codes;
+  std::vector<Reduce> reduces;
   std::vector<Store> stores;  ///< by output
 
+  /// Returns what a code or a reduce takes; nothing for other values.
+  [[nodiscard]] std::span<const ExprId> inputs_of(ExprId value) const;
   [[nodiscard]] std::string text() const;  ///< "%2 = {a + b}(%0, %1); give %2"
   [[nodiscard]] std::uint64_t hash() const;
   friend bool operator==(const Expr& a, const Expr& b);
@@ -58,6 +68,10 @@ struct Expr {
 /// Writes an expression down, value after value.
 class ExprWriter {
  public:
+  /// `row`: elements of the rows that are combined; 1: none are.
+  explicit ExprWriter(Dim row = 1) { expr_.row = row; }
+  /// Says whether loads and bodies added from now on have one element for each row, or for each place.
+  void set_per_row(bool per_row) { per_row_ = per_row; }
   /// Adds the next operand.
   ExprId load(DType dtype, IntList from, Shape shape);
   ExprId number(const std::array<std::byte, 16>& element, DType dtype);
@@ -66,14 +80,17 @@ class ExprWriter {
   ExprId apply(const LoopBody& body, DType result, std::span<const ExprId> in);
   /// Adds the body of a row, for arguments and a result of one dtype, as the processor's kernel has it.
   ExprId apply(const OpInfo& op, std::initializer_list<ExprId> in);
+  /// Combines the elements of each row.
+  ExprId reduce(const RowBody& body, ExprId in);
   void store(ExprId value, Shape shape) { expr_.stores.push_back({value, std::move(shape)}); }
 
   [[nodiscard]] DType dtype(ExprId value) const { return expr_.values[value].dtype; }
   [[nodiscard]] const Expr& expr() const { return expr_; }
 
  private:
-  ExprId add(Expr::Value::From from, DType dtype, std::size_t of);
+  ExprId add(Expr::Value::From from, DType dtype, std::size_t of, bool per_row = false);
   Expr expr_;
+  bool per_row_ = false;
 };
 
 struct Kernel;

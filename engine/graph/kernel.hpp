@@ -26,6 +26,20 @@ struct View {
   [[nodiscard]] std::int64_t count() const { return aval->count(); }
 };
 
+/// Makes the elements of an operand that nobody stores, row-major without gaps, when a kernel asks for them.
+class Reader {
+ public:
+  /// Makes ready to read on the calling thread.
+  virtual void open() const = 0;
+  /// Writes n elements from `first` on. A kernel reads each element once.
+  virtual void read(std::int64_t first, std::int64_t n, std::byte* to) const = 0;
+  /// Returns nanoseconds per element, roughly.
+  [[nodiscard]] virtual double ns() const = 0;
+
+ protected:
+  ~Reader() = default;
+};
+
 /// One run of a kernel.
 struct KernelCall {
   const OpInfo& op;
@@ -33,6 +47,7 @@ struct KernelCall {
   std::span<const View> in, out;  ///< every output is row-major without gaps
   Scratch scratch = {};
   std::source_location where = {};  ///< place of its recording, for errors that depend on values
+  const Reader* reader = nullptr;   ///< makes the elements of the first operand, if that has no memory
   /// Defined with the row of an op, whose name is part of the message. errors: as `attrs_as`.
   template <class T>
   [[nodiscard]] const T& attrs_of() const;
@@ -43,14 +58,16 @@ struct Kernel {
   std::string_view name;  ///< "cpu.loop"
   void (*run)(const KernelCall&) = nullptr;
   bool contiguous_inputs = false;  ///< inputs with gaps are copied first
-  bool in_place = false;  ///< the first output may be the buffer of an input of the same size: element i is
-                          ///< read before it is written
+  bool in_place = false;    ///< the first output may be the buffer of an input of the same size: element i is
+                            ///< read before it is written
+  bool reads_once = false;  ///< it reads each element of its first operand once, which a reader may make
   /// Returns whether an output may be the buffer of an input of the same size, both given by their numbers;
   /// null: what `in_place` says. Outputs may be in the place of several inputs at once.
   bool (*writes_over)(const Attrs* attrs, std::size_t in, std::size_t out) = nullptr;
   /// Returns what `run` finds as `scratch`, by shapes, strides and attributes alone; null: nothing.
   Workspace (*workspace)(const KernelCall&) = nullptr;
-  const LoopBody* body = nullptr;  ///< set for an elementwise op whose result is one function
+  const LoopBody* body = nullptr;     ///< set for an elementwise op whose result is one function
+  const RowBody* row_body = nullptr;  ///< set for a reduction that takes rows without gaps one by one
   /// Set for an elementwise op whose function depends on attributes, or takes several steps: appends these,
   /// which give the bits of `run`, and returns the result. The inputs are in the writer already.
   ExprId (*expression)(ExprWriter& writer, const Attrs* attrs, std::span<const ExprId> in) = nullptr;

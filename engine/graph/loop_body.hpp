@@ -31,4 +31,13 @@ struct LoopBody {
                           ///< the result
 };
 
+/// The function that a reduction applies to each row of up to `longest` elements of one dtype.
+struct RowBody {
+  /// Combines n elements to one, for each of some rows which lie one behind the other.
+  void (*fn)(const std::byte* x, std::int64_t n_rows, std::int64_t n, std::byte* out);
+  std::int64_t longest;
+  double ns;              ///< per element, roughly
+  std::string_view text;  ///< function that combines two elements a and b, as C++
+};
+
 }  // namespace lodestone::engine

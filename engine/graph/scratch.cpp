@@ -7,14 +7,6 @@
 #include <algorithm>
 
 namespace lodestone::engine {
-namespace {
-
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + Scratch::alignment - 1) / Scratch::alignment * Scratch::alignment;
-}
-
-}  // namespace
-
 std::size_t Scratch::bytes_of(const Workspace& workspace, int n_threads) {
   if (workspace.per_thread == 0) return workspace.shared;
   const auto others = static_cast<std::size_t>(n_threads - 1);

@@ -17,6 +17,10 @@ class Scratch {
  public:
   static constexpr std::size_t alignment = 64;  ///< start of every block, in bytes
 
+  /// Returns the first place behind so many bytes at which a block may start.
+  [[nodiscard]] static constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
   /// Returns the bytes of a workspace on so many threads.
   [[nodiscard]] static std::size_t bytes_of(const Workspace& workspace, int n_threads);
   /// Returns the number of threads on which a kernel may run that this thread calls.
@@ -45,7 +49,7 @@ class Layout {
   template <class T>
   [[nodiscard]] T* array(std::int64_t n) {
     if (n == 0) return nullptr;
-    const std::size_t first = (bytes_ + Scratch::alignment - 1) / Scratch::alignment * Scratch::alignment;
+    const std::size_t first = Scratch::aligned(bytes_);
     bytes_ = first + static_cast<std::size_t>(n) * sizeof(T);
     return block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_ + first);
   }

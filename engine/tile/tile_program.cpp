@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <type_traits>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
@@ -23,20 +25,16 @@ constexpr std::int64_t shortest_tile = 64, longest_tile = 2048;
 TileProgram::TileProgram(Expr expr) : expr_(std::move(expr)) {
   place_values();
   for (const Expr::Code& code : expr_.codes) ns_ += code.body->ns;
+  for (const Expr::Reduce& each : expr_.reduces) ns_ += each.body->ns;
   note_order();
 }
 
 /// Notes when operands are read for the last time, and outputs written.
 void TileProgram::note_order() {
   last_read_.resize(expr_.loads.size(), 0);
-  writer_.resize(expr_.stores.size(), 0);
-  for (std::size_t i = 0; i < expr_.codes.size(); ++i) {
-    const Expr::Code& code = expr_.codes[i];
-    for (const ExprId in : std::span(code.in).first(static_cast<std::size_t>(code.body->n_inputs))) {
-      if (expr_.values[in].from == From::load) last_read_[expr_.values[in].of] = i;
-    }
-    for (std::size_t k = 0; k < expr_.stores.size(); ++k) {
-      if (expr_.stores[k].value == code.out) writer_[k] = i;
+  for (std::size_t id = 0; id < expr_.values.size(); ++id) {
+    for (const ExprId in : expr_.inputs_of(static_cast<ExprId>(id))) {
+      if (expr_.values[in].from == From::load) last_read_[expr_.values[in].of] = id;
     }
   }
 }
@@ -45,15 +43,24 @@ bool TileProgram::writes_over(std::size_t operand, std::size_t output) const {
   const auto is_it = [&](const Expr::Value& value) {
     return value.from == From::load && value.of == operand;
   };
-  const DType dtype = std::ranges::find_if(expr_.values, is_it)->dtype,
-              result = expr_.values[expr_.stores[output].value].dtype;
+  const DType dtype = std::ranges::find_if(expr_.values, is_it)->dtype;
   const IntList& from = expr_.loads[operand].from;
-  return from == IntList::counting(from.size()) && core::size_of(dtype) == core::size_of(result) &&
-         last_read_[operand] <= writer_[output];
+  return from == IntList::counting(from.size()) && core::size_of(dtype) == size_of_output(output) &&
+         last_read_[operand] <= expr_.stores[output].value;
 }
 
 std::size_t TileProgram::n_places() const {
   return expr_.loads.size() + expr_.numbers.size() + slots_.size() + expr_.stores.size();
+}
+
+std::int64_t TileProgram::n_rows() const {
+  const auto& [value, shape] = expr_.stores[0];
+  return expr_.values[value].per_row ? shape.count() : shape.count() / expr_.row;
+}
+
+/// Returns the bytes that a value has in a row.
+std::size_t TileProgram::bytes_per_row(const Expr::Value& value) const {
+  return core::size_of(value.dtype) * static_cast<std::size_t>(value.per_row ? 1 : expr_.row);
 }
 
 /// Gives each result the place of an output or a slot, which is free again after the last use.
@@ -62,53 +69,68 @@ void TileProgram::place_values() {
   const std::size_t n = expr_.values.size(), first_slot = expr_.loads.size() + expr_.numbers.size();
   std::vector<std::size_t> place(n), slot(n, none), output(n, none), last_use(n, 0);
   for (std::size_t i = 0; i < expr_.stores.size(); ++i) output[expr_.stores[i].value] = i;
-  for (std::size_t i = 0; i < expr_.codes.size(); ++i) {
-    for (const ExprId in :
-         std::span(expr_.codes[i].in).first(static_cast<std::size_t>(expr_.codes[i].body->n_inputs)))
-      last_use[in] = i;
-  }
   for (std::size_t id = 0; id < n; ++id) {
-    const auto& [from, dtype, of] = expr_.values[id];
-    if (from != From::code) place[id] = from == From::load ? of : expr_.loads.size() + of;
+    for (const ExprId in : expr_.inputs_of(static_cast<ExprId>(id))) last_use[in] = id;
   }
   std::vector<bool> is_free;
-  for (std::size_t i = 0; i < expr_.codes.size(); ++i) {
-    const Expr::Code& code = expr_.codes[i];
-    const auto inputs = std::span(code.in).first(static_cast<std::size_t>(code.body->n_inputs));
-    if (output[code.out] == none) {
-      const std::size_t size = core::size_of(expr_.values[code.out].dtype);
+  for (std::size_t id = 0; id < n; ++id) {
+    const Expr::Value& value = expr_.values[id];
+    if (value.from == From::load) place[id] = value.of;
+    if (value.from == From::number) place[id] = expr_.loads.size() + value.of;
+    const std::span<const ExprId> inputs = expr_.inputs_of(static_cast<ExprId>(id));
+    if (inputs.empty()) continue;
+    if (output[id] == none) {
+      const std::size_t bytes = bytes_per_row(value);
       std::size_t at = 0;
-      while (at < slots_.size() && !(is_free[at] && slots_[at] == size)) ++at;
+      while (at < slots_.size() && !(is_free[at] && slots_[at] == bytes)) ++at;
       if (at == slots_.size()) {
-        slots_.push_back(size);
+        slots_.push_back(bytes);
         is_free.push_back(true);
       }
       is_free[at] = false;
-      slot[code.out] = at;
-      place[code.out] = first_slot + at;
+      slot[id] = at;
+      place[id] = first_slot + at;
     }
     for (const ExprId in : inputs) {
-      if (slot[in] != none && last_use[in] == i) is_free[slot[in]] = true;
+      if (slot[in] != none && last_use[in] == id) is_free[slot[in]] = true;
     }
   }
   for (std::size_t id = 0; id < n; ++id) {
     if (output[id] != none) place[id] = first_slot + slots_.size() + output[id];
   }
-  for (const Expr::Code& code : expr_.codes) {
-    Step step{code.body->fn(), static_cast<PlaceId>(place[code.out]), {}};
-    for (std::size_t k = 0; k < static_cast<std::size_t>(code.body->n_inputs); ++k)
-      step.in[k] = static_cast<PlaceId>(place[code.in[k]]);
-    steps_.push_back(step);
-  }
+  for (std::size_t id = 0; id < n; ++id) add_step(static_cast<ExprId>(id), place);
 }
 
-/// Returns the elements of a tile, where those of operands that are copied take so many bytes beside slots.
+/// Adds what computes a value, if anything does.
+void TileProgram::add_step(ExprId id, const std::vector<std::size_t>& place) {
+  const std::span<const ExprId> inputs = expr_.inputs_of(id);
+  if (inputs.empty()) return;
+  const auto& [from, dtype, of, per_row] = expr_.values[id];
+  Step step{.out = static_cast<PlaceId>(place[id]), .per_row = per_row};
+  if (from == From::code) {
+    step.fn = expr_.codes[of].body->fn();
+  } else {
+    step.combine = expr_.reduces[of].body->fn;
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    step.in[k] = static_cast<PlaceId>(place[inputs[k]]);
+    step.is_spread[k] = !per_row && expr_.values[inputs[k]].per_row;
+    step.is_by_rows = step.is_by_rows || step.is_spread[k];
+  }
+  steps_.push_back(step);
+}
+
+/// Returns the rows of a tile, where those of operands that are copied take so many bytes each beside slots.
 std::int64_t TileProgram::tile(std::size_t bytes_of_loads) const {
   std::size_t bytes = bytes_of_loads;
   for (const std::size_t size : slots_) bytes += size;
   const auto n = static_cast<std::int64_t>(bytes_of_slots / std::max<std::size_t>(bytes, 1));
-  return std::clamp(n / shortest_tile * shortest_tile, shortest_tile, longest_tile);
+  const std::int64_t unit = rows_of_unit();
+  return std::clamp(n / unit * unit, unit, std::max(longest_tile / expr_.row, unit));
 }
+
+/// Returns the rows that a tile has or a multiple of them: one, or some elements.
+std::int64_t TileProgram::rows_of_unit() const { return expr_.row == 1 ? shortest_tile : 1; }
 
 /// Tiles of one call, on one thread.
 class TileProgram::Run {
@@ -126,46 +148,63 @@ class TileProgram::Run {
   void run(std::int64_t first, std::int64_t last) const {
     for (std::int64_t at = first; at < last; at += tile_) run_tile(at, std::min(tile_, last - at));
   }
+  /// Writes n elements of the first output to a place of their own.
+  void run_to(std::byte* to, std::int64_t first, std::int64_t n) const {
+    Place& place = places_[program_.n_places() - program_.expr_.stores.size()];
+    const auto size = static_cast<std::int64_t>(program_.size_of_output(0));
+    for (std::int64_t i = 0; i < n; i += tile_) {
+      place = {to + i * size, 0, 1};
+      run_tile(first + i, std::min(tile_, n - i));
+    }
+  }
 
  private:
-  /// An array, by the address of its first element, and how far the next tile and element are.
+  /// An array, by the address of its first element, and how far the next row and element are.
   struct Place {
     std::byte* data;
-    std::int64_t bytes_per_element, step;
+    std::int64_t bytes_per_row, step;
   };
   /// An operand that is copied into a tile, because its elements lie otherwise.
   struct Copy {
     StridedWalk walk;
     const std::byte* from;
     std::byte* to;
+    std::int64_t elements_per_row;
   };
 
   void set(std::size_t number, const Place& place) const {
     if (places_ != nullptr) places_[number] = place;
   }
+  [[nodiscard]] StridedWalk walk(std::size_t load) const {
+    const auto& [from, shape] = program_.expr_.loads[load];
+    return {call_.in[load], from, shape};
+  }
   void place_loads() {
-    const auto& loads = program_.expr_.loads;
+    const std::int64_t row = program_.expr_.row;
     std::size_t bytes = 0;
-    const auto walk = [&](std::size_t i) { return StridedWalk(call_.in[i], loads[i].from, loads[i].shape); };
-    for (std::size_t i = 0; i < loads.size(); ++i) {
-      const StridedWalk at = walk(i);
-      const auto size = static_cast<std::int64_t>(core::size_of(call_.in[i].aval->dtype));
-      const bool is_one = at.is_one();
-      if (is_one || at.is_dense()) {
-        set(i, {call_.in[i].data, is_one ? 0 : size, is_one ? 0 : 1});
+    for (const Expr::Value& value : program_.expr_.values) {
+      if (value.from != From::load) continue;
+      const StridedWalk at = walk(value.of);
+      const auto of_row = static_cast<std::int64_t>(program_.bytes_per_row(value));
+      if (at.is_one()) {
+        set(value.of, {call_.in[value.of].data, 0, 0});
+      } else if (at.is_dense()) {
+        set(value.of, {call_.in[value.of].data, of_row, 1});
       } else {
-        bytes += static_cast<std::size_t>(size);
+        bytes += static_cast<std::size_t>(of_row);
       }
     }
-    const std::int64_t n = call_.out[0].count();  // small arrays need small tiles
-    tile_ = std::min(program_.tile(bytes), (n + shortest_tile - 1) / shortest_tile * shortest_tile);
-    for (std::size_t i = 0; i < loads.size(); ++i) {
-      const StridedWalk at = walk(i);
+    const std::int64_t unit = program_.rows_of_unit();  // small arrays need small tiles
+    tile_ = std::min(program_.tile(bytes), (program_.n_rows() + unit - 1) / unit * unit);
+    for (const Expr::Value& value : program_.expr_.values) {
+      if (value.from != From::load) continue;
+      const StridedWalk at = walk(value.of);
       if (at.is_one() || at.is_dense()) continue;
-      const auto size = static_cast<std::int64_t>(core::size_of(call_.in[i].aval->dtype));
-      std::byte* const to = layout_.array<std::byte>(tile_ * size);
-      set(i, {to, 0, 1});
-      if (copies_ != nullptr) copies_[n_copies_++] = {at, call_.in[i].data, to};
+      std::byte* const to =
+          layout_.array<std::byte>(tile_ * static_cast<std::int64_t>(program_.bytes_per_row(value)));
+      set(value.of, {to, 0, 1});
+      if (copies_ != nullptr)
+        copies_[n_copies_++] = {at, call_.in[value.of].data, to, value.per_row ? 1 : row};
     }
   }
   void place_others() {
@@ -174,23 +213,44 @@ class TileProgram::Run {
     for (const auto& each : expr.numbers) set(number++, {const_cast<std::byte*>(each.data()), 0, 0});
     for (const std::size_t size : program_.slots_)
       set(number++, {layout_.array<std::byte>(tile_ * static_cast<std::int64_t>(size)), 0, 1});
-    for (const View& each : call_.out)
-      set(number++, {each.data, static_cast<std::int64_t>(core::size_of(each.aval->dtype)), 1});
+    for (std::size_t i = 0; i < expr.stores.size(); ++i) {
+      const auto of_row = program_.bytes_per_row(expr.values[expr.stores[i].value]);
+      set(number++, {call_.out[i].data, static_cast<std::int64_t>(of_row), 1});
+    }
   }
 
+  /// Computes some rows.
   void run_tile(std::int64_t first, std::int64_t n) const {
-    for (std::size_t i = 0; i < n_copies_; ++i)
-      copies_[i].walk.copy(copies_[i].from, first, n, copies_[i].to);
-    Plane plane{1, n};
-    const auto at = [&](PlaceId id) { return places_[id].data + first * places_[id].bytes_per_element; };
-    for (const Step& step : program_.steps_) {
-      PlaneInputs in;
-      for (std::size_t k = 0; k < Plane::most_inputs; ++k) {
-        in[k] = at(step.in[k]);
-        plane.step[k] = places_[step.in[k]].step;
-      }
-      step.fn(plane, at(step.out), in);
+    for (std::size_t i = 0; i < n_copies_; ++i) {
+      const auto& [walk, from, to, per_row] = copies_[i];
+      walk.copy(from, first * per_row, n * per_row, to);
     }
+    const auto at = [&](PlaceId id) { return places_[id].data + first * places_[id].bytes_per_row; };
+    for (const Step& step : program_.steps_) {
+      if (step.combine != nullptr) {
+        step.combine(at(step.in[0]), n, program_.expr_.row, at(step.out));
+        continue;
+      }
+      PlaneInputs in;
+      for (std::size_t k = 0; k < Plane::most_inputs; ++k) in[k] = at(step.in[k]);
+      step.fn(plane_of(step, n), at(step.out), in);
+    }
+  }
+
+  /// Returns the loops of a step over some rows, one by one where an operand has one element for each.
+  [[nodiscard]] Plane plane_of(const Step& step, std::int64_t n) const {
+    const std::int64_t row = program_.expr_.row;
+    Plane plane{1, step.per_row ? n : n * row};
+    for (std::size_t k = 0; k < Plane::most_inputs; ++k) plane.step[k] = places_[step.in[k]].step;
+    if (!step.is_by_rows) return plane;
+    plane.rows = n;
+    plane.length = row;
+    for (std::size_t k = 0; k < Plane::most_inputs; ++k) {
+      const std::int64_t one = plane.step[k];
+      plane.row_step[k] = step.is_spread[k] ? one : one * row;
+      plane.step[k] = step.is_spread[k] ? 0 : one;
+    }
+    return plane;
   }
 
   const TileProgram& program_;
@@ -199,8 +259,22 @@ class TileProgram::Run {
   Place* places_;
   Copy* copies_;
   std::size_t n_copies_ = 0;
-  std::int64_t tile_ = 0;
+  std::int64_t tile_ = 0;  ///< rows
 };
+
+// The run of a thread stands in front of its arrays.
+std::size_t TileReader::bytes() const {
+  return Scratch::aligned(sizeof(TileProgram::Run)) + TileProgram::Run(program_, call_, nullptr).bytes();
+}
+
+void TileReader::open() const {
+  static_assert(std::is_trivially_destructible_v<TileProgram::Run>);
+  new (own()) TileProgram::Run(program_, call_, own() + Scratch::aligned(sizeof(TileProgram::Run)));
+}
+
+void TileReader::read(std::int64_t first, std::int64_t n, std::byte* to) const {
+  std::launder(reinterpret_cast<const TileProgram::Run*>(own()))->run_to(to, first, n);
+}
 
 Workspace TileProgram::workspace(const KernelCall& call) {
   return {.per_thread = Run(*call.attrs_of<TileAttrs>().program, call, nullptr).bytes()};
@@ -208,8 +282,9 @@ Workspace TileProgram::workspace(const KernelCall& call) {
 
 void TileProgram::run(const KernelCall& call) {
   const TileProgram& program = *call.attrs_of<TileAttrs>().program;
-  const std::int64_t n = call.out[0].count(), unit = shortest_tile;
-  share((n + unit - 1) / unit, program.ns_ * static_cast<double>(n), [&](Dim first, Dim last) {
+  const std::int64_t n = program.n_rows(), unit = program.rows_of_unit();
+  const double ns = program.ns_ * static_cast<double>(n * program.expr_.row);
+  share((n + unit - 1) / unit, ns, [&](Dim first, Dim last) {
     Run(program, call, call.scratch.of_this_thread()).run(first * unit, std::min(n, last * unit));
   });
 }

@@ -12,7 +12,7 @@ namespace lodestone::engine::cpu_backend {
 
 /// An expression with its intermediate values in slots, which are used again. Elements are computed by the
 /// loops of the kernels that the expression was made of, so that the bits are theirs; they depend neither on
-/// tiles nor on threads.
+/// tiles nor on threads. A tile has whole rows where these are combined.
 class TileProgram {
  public:
   explicit TileProgram(Expr expr);
@@ -27,26 +27,59 @@ class TileProgram {
 
  private:
   class Run;
+  friend class TileReader;
   /// Number of what a code reads or writes: operands come first, then numbers, slots and outputs.
   using PlaceId = std::uint16_t;
+  /// A loop over elements, or one that combines those of rows.
   struct Step {
-    PlaneFn fn;
+    PlaneFn fn = nullptr;
+    decltype(RowBody::fn) combine = nullptr;
     PlaceId out;
-    std::array<PlaceId, Plane::most_inputs> in;
+    std::array<PlaceId, Plane::most_inputs> in{};
+    bool per_row;
+    bool is_by_rows = false;  ///< some input has one element for each row of the result
+    std::array<bool, Plane::most_inputs> is_spread{};  ///< by input: it is such
   };
   static Workspace workspace(const KernelCall& call);
   static void run(const KernelCall& call);
   void note_order();
   void place_values();
   [[nodiscard]] std::size_t n_places() const;
+  [[nodiscard]] std::int64_t n_rows() const;
+  [[nodiscard]] std::int64_t rows_of_unit() const;
+  [[nodiscard]] std::size_t bytes_per_row(const Expr::Value& value) const;
+  void add_step(ExprId id, const std::vector<std::size_t>& place);
+  [[nodiscard]] std::size_t size_of_output(std::size_t output) const {
+    return core::size_of(expr_.values[expr_.stores[output].value].dtype);
+  }
   [[nodiscard]] std::int64_t tile(std::size_t bytes_of_loads) const;
 
   Expr expr_;
-  std::vector<std::size_t> slots_;  ///< bytes of an element, by slot
+  std::vector<std::size_t> slots_;  ///< bytes of a row, by slot
   std::vector<Step> steps_;
-  std::vector<std::size_t> last_read_;  ///< code, by operand
-  std::vector<std::size_t> writer_;     ///< code, by output
+  std::vector<std::size_t> last_read_;  ///< value that is made of it, by operand
   double ns_ = 0.0;                     ///< per element, roughly
+};
+
+/// Makes the first output of a program piece by piece, for a kernel that reads it instead of an array; the
+/// other outputs are stored.
+class TileReader final : public Reader {
+ public:
+  /// `call`: operands and outputs of the program, of which the first output is not touched. `offset`: where
+  /// `bytes` begin in the scratch of a thread, which are aligned.
+  TileReader(const TileProgram& program, const KernelCall& call, std::size_t offset = 0)
+      : program_(program), call_(call), offset_(offset) {}
+  /// Returns what it needs of a thread's scratch.
+  [[nodiscard]] std::size_t bytes() const;
+  void open() const override;
+  void read(std::int64_t first, std::int64_t n, std::byte* to) const override;
+  [[nodiscard]] double ns() const override { return program_.ns_; }
+
+ private:
+  [[nodiscard]] std::byte* own() const { return call_.scratch.of_this_thread() + offset_; }
+  const TileProgram& program_;
+  const KernelCall& call_;
+  std::size_t offset_;
 };
 
 using TileProgramPtr = std::shared_ptr<const TileProgram>;

@@ -119,7 +119,7 @@ class RandomProgram {
       case 1:
         return broadcast_to(slice(x, axis, 0, 1), space_);
       case 2:
-        return core::is_real_float(x.dtype()) && core::size_of(x.dtype()) > 2 ? over(x, axis)
+        return core::is_real_float(x.dtype()) && core::size_of(x.dtype()) > 2 ? over(x, axis, random)
                                                                               : stop_gradient(x);
       case 3:
         return core::is_float(x.dtype()) && core::size_of(x.dtype()) > 2 ? x * 0.75 + 1.0 : stop_gradient(x);
@@ -136,10 +136,19 @@ class RandomProgram {
     return reshape(elementwise(both[0], both, random), space_);
   }
 
-  [[nodiscard]] engine::Tensor over(const engine::Tensor& x, int axis) const {
-    engine::Shape kept = space_;
-    kept[axis] = 1;
-    return broadcast_to(reshape(sum(x, engine::Axes{axis}), kept), space_);
+  /// Returns what a reduction of some axes gives, on all of their places.
+  [[nodiscard]] engine::Tensor over(const engine::Tensor& x, int axis, std::mt19937_64& random) const {
+    engine::Axes axes;
+    for (int i = 0; i < space_.rank(); ++i) {
+      if (i == axis || random() % 3 == 0) axes.push_back(i);
+    }
+    using engine::Keep;
+    const std::uint64_t kind = random() % 4;
+    engine::Tensor y = kind == 0   ? max(x, axes, Keep::yes)
+                       : kind == 1 ? min(x, axes, Keep::yes)
+                                   : sum(x, axes, Keep::yes);
+    if (random() % 2 == 0) y = y * 0.5;
+    return broadcast_to(y, space_);
   }
 
   /// Returns a dtype that holds the numbers of another, roughly.
