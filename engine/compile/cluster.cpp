@@ -180,8 +180,7 @@ void Clustering::see_through_views() {
       const Shape &shape = program_.values()[id].aval.shape,
                   &seen = program_.values()[each.first_result].aval.shape;
       const bool is_spread = each.op == &broadcast && is_same_or_spread(shape, seen);
-      const bool is_once = program_.values()[same_as_[id]].aval.count() == shape.count();
-      if ((each.op == &reshape || (is_spread && is_once)) && parts_[*from].kernel != nullptr) {
+      if ((each.op == &reshape || is_spread) && parts_[*from].kernel != nullptr) {
         same_as_[each.first_result] = same_as_[id];
         if (is_output_[each.first_result]) is_output_[same_as_[id]] = true;
       } else {

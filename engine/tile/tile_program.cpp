@@ -106,7 +106,7 @@ void TileProgram::add_step(ExprId id, const std::vector<std::size_t>& place) {
   const std::span<const ExprId> inputs = expr_.inputs_of(id);
   if (inputs.empty()) return;
   const auto& [from, dtype, of, per_row] = expr_.values[id];
-  Step step{.out = static_cast<PlaceId>(place[id]), .per_row = per_row};
+  Step step{.out = static_cast<PlaceId>(place[id]), .per_row = per_row, .has_rows = per_row};
   if (from == From::code) {
     step.fn = expr_.codes[of].body->fn();
   } else {
@@ -115,7 +115,7 @@ void TileProgram::add_step(ExprId id, const std::vector<std::size_t>& place) {
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     step.in[k] = static_cast<PlaceId>(place[inputs[k]]);
     step.is_spread[k] = !per_row && expr_.values[inputs[k]].per_row;
-    step.is_by_rows = step.is_by_rows || step.is_spread[k];
+    step.has_rows = step.has_rows || step.is_spread[k];
   }
   steps_.push_back(step);
 }
@@ -226,29 +226,29 @@ class TileProgram::Run {
       walk.copy(from, first * per_row, n * per_row, to);
     }
     const auto at = [&](PlaceId id) { return places_[id].data + first * places_[id].bytes_per_row; };
+    Plane plane{1, n * program_.expr_.row};
     for (const Step& step : program_.steps_) {
       if (step.combine != nullptr) {
         step.combine(at(step.in[0]), n, program_.expr_.row, at(step.out));
         continue;
       }
       PlaneInputs in;
-      for (std::size_t k = 0; k < Plane::most_inputs; ++k) in[k] = at(step.in[k]);
-      step.fn(plane_of(step, n), at(step.out), in);
+      for (std::size_t k = 0; k < Plane::most_inputs; ++k) {
+        in[k] = at(step.in[k]);
+        plane.step[k] = places_[step.in[k]].step;
+      }
+      step.fn(step.has_rows ? with_rows(plane, step, n) : plane, at(step.out), in);
     }
   }
 
-  /// Returns the loops of a step over some rows, one by one where an operand has one element for each.
-  [[nodiscard]] Plane plane_of(const Step& step, std::int64_t n) const {
+  /// Returns the loops of a step that has one element for each row, or takes such an operand: row by row.
+  [[nodiscard]] Plane with_rows(Plane plane, const Step& step, std::int64_t n) const {
     const std::int64_t row = program_.expr_.row;
-    Plane plane{1, step.per_row ? n : n * row};
-    for (std::size_t k = 0; k < Plane::most_inputs; ++k) plane.step[k] = places_[step.in[k]].step;
-    if (!step.is_by_rows) return plane;
-    plane.rows = n;
-    plane.length = row;
+    plane.rows = step.per_row ? 1 : n;
+    plane.length = step.per_row ? n : row;
     for (std::size_t k = 0; k < Plane::most_inputs; ++k) {
-      const std::int64_t one = plane.step[k];
-      plane.row_step[k] = step.is_spread[k] ? one : one * row;
-      plane.step[k] = step.is_spread[k] ? 0 : one;
+      plane.row_step[k] = step.is_spread[k] ? plane.step[k] : plane.step[k] * row;
+      if (step.is_spread[k]) plane.step[k] = 0;
     }
     return plane;
   }

@@ -37,7 +37,7 @@ class TileProgram {
     PlaceId out;
     std::array<PlaceId, Plane::most_inputs> in{};
     bool per_row;
-    bool is_by_rows = false;  ///< some input has one element for each row of the result
+    bool has_rows = false;  ///< the result or an input has one element for each row
     std::array<bool, Plane::most_inputs> is_spread{};  ///< by input: it is such
   };
   static Workspace workspace(const KernelCall& call);

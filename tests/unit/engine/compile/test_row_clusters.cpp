@@ -54,6 +54,12 @@ TEST_CASE("rows: softmax, layer norm, their slopes and losses are one launch", "
     return {cube - max(cube, Axes{1, 2}, Keep::yes)};
   };
   CHECK(work_of(several_axes, {x}) == Work{1, 2 * bytes});
+  const auto spread_twice = [](const Tensors& in) -> Tensors {
+    const Tensor cube = reshape(in[0], {n / 2, 2, m});
+    const Tensor total = broadcast_to(reshape(sum(cube, Axes{1, 2}), {n / 2, 1}), {n / 2, 2});
+    return {cube - broadcast_to(reshape(total, {n / 2, 2, 1}), {n / 2, 2, m})};
+  };
+  CHECK(work_of(spread_twice, {x}) == Work{1, 2 * bytes});
 }
 
 TEST_CASE("rows: the bits of eager runs for every dtype and length, on 1, 2 and 3 threads", "[engine]") {
