@@ -225,24 +225,43 @@ class TileProgram::Run {
       const auto& [walk, from, to, per_row] = copies_[i];
       walk.copy(from, first * per_row, n * per_row, to);
     }
-    const auto at = [&](PlaceId id) { return places_[id].data + first * places_[id].bytes_per_row; };
-    Plane plane{1, n * program_.expr_.row};
+    if (program_.expr_.row > 1) return run_rows(first, n);
+    Plane plane{1, n};
     for (const Step& step : program_.steps_) {
-      if (step.combine != nullptr) {
-        step.combine(at(step.in[0]), n, program_.expr_.row, at(step.out));
-        continue;
-      }
-      PlaneInputs in;
-      for (std::size_t k = 0; k < Plane::most_inputs; ++k) {
-        in[k] = at(step.in[k]);
-        plane.step[k] = places_[step.in[k]].step;
-      }
-      step.fn(step.has_rows ? with_rows(plane, step, n) : plane, at(step.out), in);
+      const PlaneInputs in = inputs_of(step, first, plane);
+      step.fn(plane, at(step.out, first), in);
     }
   }
 
-  /// Returns the loops of a step that has one element for each row, or takes such an operand: row by row.
-  [[nodiscard]] Plane with_rows(Plane plane, const Step& step, std::int64_t n) const {
+  void run_rows(std::int64_t first, std::int64_t n) const {
+    const std::int64_t row = program_.expr_.row;
+    for (const Step& step : program_.steps_) {
+      Plane plane{1, n * row};
+      const PlaneInputs in = inputs_of(step, first, plane);
+      if (step.combine != nullptr) {
+        step.combine(in[0], n, row, at(step.out, first));
+      } else {
+        if (step.has_rows) set_rows(plane, step, n);
+        step.fn(plane, at(step.out, first), in);
+      }
+    }
+  }
+
+  [[nodiscard]] std::byte* at(PlaceId id, std::int64_t first) const {
+    return places_[id].data + first * places_[id].bytes_per_row;
+  }
+  /// Returns what a step takes, and notes in its loops how far the elements are apart.
+  [[nodiscard]] PlaneInputs inputs_of(const Step& step, std::int64_t first, Plane& plane) const {
+    PlaneInputs in;
+    for (std::size_t k = 0; k < Plane::most_inputs; ++k) {
+      in[k] = at(step.in[k], first);
+      plane.step[k] = places_[step.in[k]].step;
+    }
+    return in;
+  }
+
+  /// Sets the loops of a step that has one element for each row, or takes such an operand: row by row.
+  void set_rows(Plane& plane, const Step& step, std::int64_t n) const {
     const std::int64_t row = program_.expr_.row;
     plane.rows = step.per_row ? 1 : n;
     plane.length = step.per_row ? n : row;
@@ -250,7 +269,6 @@ class TileProgram::Run {
       plane.row_step[k] = step.is_spread[k] ? plane.step[k] : plane.step[k] * row;
       if (step.is_spread[k]) plane.step[k] = 0;
     }
-    return plane;
   }
 
   const TileProgram& program_;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double ns_per_element = 0.2;
 /// Elements of rows, and columns of 64 rows, that are made at a time.
-constexpr Dim elements_made_at_once = 2 * elements_of_block, columns_made_at_once = 256;
+constexpr Dim elements_made_at_once = 4 * elements_of_block, columns_made_at_once = 256;
 
 /// The array that is reduced: as it lies in memory, or as a reader makes it in a buffer.
 template <class T>
@@ -28,6 +28,7 @@ class Operand {
     if (reader_ != nullptr) reader_->open();
   }
 
+  [[nodiscard]] bool is_made() const { return reader_ != nullptr; }
   /// Returns n elements from one on, those of a row.
   [[nodiscard]] const T* at(Dim first, Dim n) const {
     if (reader_ == nullptr) return x_ + first;
@@ -115,6 +116,8 @@ template <class Combine, class T>
 T combine_piece(T (*of_block)(const T*, std::int64_t, std::int64_t), const Operand<T>& x, std::int64_t first,
                 std::int64_t n, std::int64_t stride) {
   if (n <= elements_of_block) return of_block(x.at(first, n), n, stride);
+  if (x.is_made() && n <= elements_made_at_once)
+    return combine_piece<Combine>(of_block, Operand<T>(x.at(first, n)), 0, n, stride);
   const std::int64_t half = first_half_of_row(n);
   return Combine{}(combine_piece<Combine>(of_block, x, first, half, stride),
                    combine_piece<Combine>(of_block, x, first + half * stride, n - half, stride));
@@ -152,9 +155,8 @@ T start_of() {
 
 /// The elements that are made at a time where `order` combines them.
 Dim made_at_once(const ReductionOrder& order) {
-  const Dim row = order.reduced.back().extent;
-  if (order.columns > 0) return rows_at_once * std::min(order.columns, columns_made_at_once);
-  return std::max(elements_made_at_once / row, Dim{1}) * std::min(row, elements_of_block);
+  return order.columns > 0 ? rows_at_once * std::min(order.columns, columns_made_at_once)
+                           : elements_made_at_once;
 }
 
 /// The arrays of a thread: sums of columns, those of pieces of them, pieces of a row, elements that are made.
