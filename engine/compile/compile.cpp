@@ -9,6 +9,7 @@
 #include "engine/dispatch/executor.hpp"
 #include "engine/graph/evaluate.hpp"
 #include "engine/record/feed.hpp"
+#include "engine/record/op_by_op.hpp"
 #include "engine/record/state_scope.hpp"
 #include "engine/record/tuple.hpp"
 
@@ -34,6 +35,7 @@ struct Recorded {
   Program program;
   Trace::WithCells traced;
   std::vector<Feed> feeds;
+  std::vector<HostChoice> choices;
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 using Entries = std::vector<EntryPtr>;  // the latest last
@@ -108,9 +110,9 @@ class Compiled::State {
   }
   enum class Found : std::uint8_t { plan, nothing, followed_cells, break_in_it };
   [[nodiscard]] Found find(Inputs& inputs, EntryPtr& entry);
-  [[nodiscard]] EntryPtr made(Inputs& inputs, const std::source_location& where);
+  [[nodiscard]] EntryPtr made(Inputs& inputs, const HostStateScope& host, const std::source_location& where);
   [[nodiscard]] Found make(Inputs& inputs, EntryPtr& entry, const std::source_location& where);
-  [[nodiscard]] EntryPtr broken(const Inputs& inputs, const NoValues& error);
+  [[nodiscard]] EntryPtr broken(const Inputs& inputs, const NoValues& error, std::vector<HostChoice> choices);
   [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Tensors& arguments);
   [[nodiscard]] EntryPtr added(const Inputs& inputs, Recorded recorded, const std::source_location& where);
   [[nodiscard]] Tensors run(const Entry& entry, Inputs& inputs, const std::source_location& where);
@@ -164,19 +166,21 @@ Compiled::State::Found Compiled::State::find(Inputs& inputs, EntryPtr& entry) {
 /// Makes an entry for such inputs.
 Compiled::State::Found Compiled::State::make(Inputs& inputs, EntryPtr& entry,
                                              const std::source_location& where) {
+  const HostStateScope host;
   try {
-    entry = made(inputs, where);
+    entry = made(inputs, host, where);
     return entry && inputs.take(entry->read) ? Found::plan : Found::followed_cells;
   } catch (const NoValues& error) {
     if (options_.breaks == Breaks::refused) throw;
-    entry = broken(inputs, error);
+    entry = broken(inputs, error, host.choices());
     return Found::break_in_it;
   }
 }
 
 /// Returns an entry without a plan, for a function that reads values.
-EntryPtr Compiled::State::broken(const Inputs& inputs, const NoValues& error) {
-  Key key = Key::of(inputs.arguments(), inputs.arguments().size());
+EntryPtr Compiled::State::broken(const Inputs& inputs, const NoValues& error,
+                                 std::vector<HostChoice> choices) {
+  Key key = Key::of(inputs.arguments(), inputs.arguments().size(), std::move(choices));
   const std::lock_guard lock(mutex_);
   const auto is_same = [&](const Break& each) {
     return each.what == error.what_is_read && each.where.line() == error.where.line() &&
@@ -196,26 +200,25 @@ Tensors Compiled::State::run_op_by_op(const Entry& entry, const Tensors& argumen
     const std::lock_guard lock(mutex_);
     ++stats_.breaks[entry.break_number].n;
   }
-  Tensors outputs = f_(arguments);
-  eval(outputs);
-  return outputs;
+  return engine::run_op_by_op(f_, arguments);
 }
 
 /// Records the function. Null: it captured what a transform may follow.
-EntryPtr Compiled::State::made(Inputs& inputs, const std::source_location& where) {
+EntryPtr Compiled::State::made(Inputs& inputs, const HostStateScope& host,
+                               const std::source_location& where) {
   const Differentiating no(false);
   const FeedScope scope;
   Trace::WithCells traced = Trace::with_cells(f_, avals_of(inputs.arguments()), where, &scope);
   ++n_traces_;
   if (!traced.trace.lift_captured().empty() || !inputs.take(traced.read)) return {};
-  Recorded recorded{Program::of(traced.trace), std::move(traced), scope.feeds()};
+  Recorded recorded{Program::of(traced.trace), std::move(traced), scope.feeds(), host.choices()};
   leave_out_unused(recorded.feeds, recorded.program);
   return added(inputs, std::move(recorded), where);
 }
 
 EntryPtr Compiled::State::added(const Inputs& inputs, Recorded recorded, const std::source_location& where) {
-  auto& [program, traced, feeds] = recorded;
-  const Key key = Key::of(inputs.all(), inputs.arguments().size());
+  auto& [program, traced, feeds, choices] = recorded;
+  const Key key = Key::of(inputs.all(), inputs.arguments().size(), std::move(choices));
   const std::uint64_t hash = program.hash();
   const std::lock_guard lock(mutex_);
   note_recompile(key, where);
@@ -229,7 +232,6 @@ EntryPtr Compiled::State::added(const Inputs& inputs, Recorded recorded, const s
   std::shared_ptr<const Plan> plan;
   if (const auto known = std::ranges::find_if(entries, is_same); known != entries.end()) {
     plan = (*known)->plan;
-    if ((*known)->read == traced.read && (*known)->assigned == traced.assigned) entries.erase(known);
   } else {
     std::vector<Strides> strides = key.strides();
     strides.resize(program.n_inputs());  // those of scalars behind them

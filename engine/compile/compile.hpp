@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/compile/level.hpp"
-#include "engine/record/trace.hpp"
+#include "engine/record/function.hpp"
 
 #include <memory>
 #include <string>

@@ -2,7 +2,6 @@
 #include "engine/compile/key.hpp"
 
 #include "engine/graph/scratch.hpp"
-#include "engine/record/host_state.hpp"
 
 #include <algorithm>
 
@@ -35,18 +34,20 @@ std::string difference_of(const Aval& before, const Aval& now) {
 
 }  // namespace
 
-Key Key::of(std::span<const Tensor> inputs, std::size_t n_arguments) {
+Key Key::of(std::span<const Tensor> inputs, std::size_t n_arguments, std::vector<HostChoice> choices) {
   Key key;
   for (const Tensor& each : inputs) key.inputs.push_back({each.aval(), strides_of(each)});
   key.n_arguments = n_arguments;
   key.n_threads = Scratch::threads_of_call();
-  key.host_state = engine::host_state();
+  key.choices = std::move(choices);
   return key;
 }
 
-bool Key::fits_process() const {
-  return host_state == engine::host_state() && n_threads == Scratch::threads_of_call();
+bool Key::fits_choices() const {
+  return std::ranges::all_of(choices, [](const HostChoice& each) { return each.now() == each.then; });
 }
+
+bool Key::fits_process() const { return n_threads == Scratch::threads_of_call() && fits_choices(); }
 
 bool Key::fits(std::span<const Tensor> some, std::size_t first) const {
   for (std::size_t i = 0; i < some.size(); ++i) {
@@ -85,8 +86,7 @@ std::optional<Recompile> Key::difference(const Key& now, const std::source_locat
   }
   if (n_threads != now.n_threads)
     return Recompile{Cause::threads, changed("number of threads", n_threads, now.n_threads), where};
-  if (host_state != now.host_state)
-    return Recompile{Cause::host_state, "the mode of a module has changed", where};
+  if (!fits_choices()) return Recompile{Cause::host_state, "the mode of a module has changed", where};
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/compile/compile.hpp"
+#include "engine/record/host_state.hpp"
 
 #include <optional>
 #include <span>
@@ -17,18 +18,22 @@ struct Key {
   };
   std::vector<Input> inputs;  ///< arguments, then cells
   std::size_t n_arguments = 0;
-  int n_threads = 0;  ///< that workspaces have room for
-  std::uint64_t host_state = 0;
+  int n_threads = 0;                ///< that workspaces have room for
+  std::vector<HostChoice> choices;  ///< that the function met
 
   /// Returns the key of a call now; inputs are evaluated.
-  [[nodiscard]] static Key of(std::span<const Tensor> inputs, std::size_t n_arguments);
-  /// Returns true if threads, host state and these inputs, from input `first` on, are those of the key.
+  [[nodiscard]] static Key of(std::span<const Tensor> inputs, std::size_t n_arguments,
+                              std::vector<HostChoice> choices);
+  /// Returns true if threads, choices and these inputs, from input `first` on, are those of the key.
   [[nodiscard]] bool fits_process() const;
   [[nodiscard]] bool fits(std::span<const Tensor> inputs, std::size_t first) const;
   [[nodiscard]] std::vector<Strides> strides() const;
 
-  /// Returns how another key differs first, in words; nothing if it does not.
+  /// Returns how the key of a call now differs first, in words; nothing if it does not.
   [[nodiscard]] std::optional<Recompile> difference(const Key& now, const std::source_location& where) const;
+
+ private:
+  [[nodiscard]] bool fits_choices() const;
 };
 
 }  // namespace lodestone::engine

@@ -8,21 +8,31 @@
 namespace lodestone::engine {
 namespace {
 
+/// Tells whoever records a function that it depends on the mode which a module has now.
 template <class Members>
-void set_mode_of(Members& members, Mode mode) {
-  if (std::exchange(members.mode, mode) != mode) note_host_state_change();
+void note_mode(const std::shared_ptr<Members>& members) {
+  HostStateScope::note(members.get(), [members] { return static_cast<int>(members->mode); });
+}
+
+template <class Members>
+void set_mode_of(const std::shared_ptr<Members>& members, Mode mode) {
+  note_mode(members);
+  members->mode = mode;
 }
 
 }  // namespace
 
-Mode Module::mode() const { return members_->mode; }
+Mode Module::mode() const {
+  note_mode(members_);
+  return members_->mode;
+}
 
 void Module::set_mode(Mode mode) const {
-  const auto set = [&](const auto& self, Members& members) -> void {
+  const auto set = [&](const auto& self, const std::shared_ptr<Members>& members) -> void {
     set_mode_of(members, mode);
-    for (const auto& [name, part] : members.parts) self(self, *part);
+    for (const auto& [name, part] : members->parts) self(self, part);
   };
-  set(set, *members_);
+  set(set, members_);
 }
 
 InMode::InMode(const Module& module, Mode mode) {
@@ -35,7 +45,7 @@ InMode::InMode(const Module& module, Mode mode) {
 }
 
 InMode::~InMode() {
-  for (const auto& [members, mode] : before_) set_mode_of(*members, mode);
+  for (const auto& [members, mode] : before_) set_mode_of(members, mode);
 }
 
 Sequential::Sequential(std::vector<Layer> layers) : layers_(std::move(layers)) {

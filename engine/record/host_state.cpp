@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/record/host_state.hpp"
 
-#include <atomic>
+#include <algorithm>
+#include <utility>
 
 namespace lodestone::engine {
 namespace {
-std::atomic<std::uint64_t> n_changes{0};
+thread_local HostStateScope* innermost_scope = nullptr;
 }
 
-std::uint64_t host_state() { return n_changes.load(std::memory_order_acquire); }
-void note_host_state_change() { n_changes.fetch_add(1, std::memory_order_acq_rel); }
+HostStateScope::HostStateScope() : outer_(std::exchange(innermost_scope, this)) {}
+HostStateScope::~HostStateScope() { innermost_scope = outer_; }
+HostStateScope* HostStateScope::innermost() { return innermost_scope; }
+
+bool HostStateScope::knows(const void* id) const {
+  return std::ranges::any_of(choices_, [&](const HostChoice& each) { return each.id == id; });
+}
+
+void HostStateScope::add(const void* id, std::function<int()> now) {
+  const int then = now();
+  choices_.push_back({id, std::move(now), then});
+}
 
 }  // namespace lodestone::engine

@@ -2,10 +2,10 @@
 // Inside of the engine: the graph a function recorded, as a list that can be walked both ways.
 #pragma once
 
+#include "engine/record/function.hpp"
 #include "engine/record/record.hpp"
 #include "engine/record/variable.hpp"
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,9 +14,6 @@ namespace lodestone::engine {
 class Effects;
 class FeedScope;
 class StateScope;
-
-/// A function of tensors; must record the same ops whenever it is called with the same shapes.
-using Function = std::function<Tensors(const Tensors&)>;
 
 /// The ops between a function's inputs and its outputs that depend on the inputs, in the order recorded.
 /// Recorded without values it also has those ops that depend on the inputs and must not be left out

@@ -82,6 +82,12 @@ HeldValues::~HeldValues() {
   }
 }
 
+Variables HeldValues::assigned() const {
+  Variables result;
+  for (const auto& [cell, _] : before_) result.push_back(cell);
+  return result;
+}
+
 HeldValues* HeldValues::exchange_innermost(HeldValues* scope) { return std::exchange(innermost, scope); }
 
 void HeldValues::note_assigned(const Variable& variable) {

@@ -75,6 +75,8 @@ class HeldValues {
   HeldValues& operator=(const HeldValues&) = delete;
   /// Keeps the assigned values after its end.
   void keep() { keep_ = true; }
+  /// Returns the cells that were assigned while it lives, once per assignment.
+  [[nodiscard]] Variables assigned() const;
 
  private:
   friend class Variable;

@@ -135,11 +135,12 @@ TEST_CASE("compile: threads and the mode of a module decide too, equal programs 
   CHECK_FALSE(same_bits(evaluated, trained));
   CHECK(net.stats().n_plans == 2);
   CHECK(net.stats().recompiles[0].cause == Cause::host_state);
-  for (int i = 0; i < 3; ++i) {  // recorded again, but no new programs
+  for (int i = 0; i < 3; ++i) {
     CHECK_FALSE(same_bits(of_mode(Mode::evaluation), evaluated));
     CHECK(same_bits(of_mode(Mode::training), trained));
   }
   CHECK(net.stats().n_plans == 2);
+  CHECK(net.stats().n_traces == 2);
 }
 
 TEST_CASE("compile: past the most plans the oldest goes", "[engine]") {
