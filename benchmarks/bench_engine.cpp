@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
 // Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | fusion | convolutions |
-// training]
+// training | fit | decoder]
+#include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/compile/compile.hpp"
@@ -335,6 +336,21 @@ void measure_decoder(bench::Results& results) {
     };
     add("values", {}, [&] { decoder(codes).eval(); });
     add("Jacobian", 3e-3, [&] { columns(codes).eval(); });
+    for (const auto& [level_name, level] : levels) {
+      const auto add_compiled = [&](const char* metric, const engine::Function& f) {
+        const engine::Compiled compiled = engine::compile(f, {.level = level});
+        results.add({name,
+                     fmt::format("{}, compiled, {}", metric, level_name),
+                     "s",
+                     median_seconds([&] { compiled({codes}); }),
+                     {},
+                     {},
+                     {},
+                     {}});
+      };
+      add_compiled("values", [&](const engine::Tensors& x) -> engine::Tensors { return {decoder(x[0])}; });
+      add_compiled("Jacobian", [&](const engine::Tensors& x) -> engine::Tensors { return {columns(x[0])}; });
+    }
   }
 }
 
@@ -357,7 +373,8 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "fusion") measure_fusion(results);
     if (only.empty() || only == "convolutions") measure_convolutions(results);
     if (only.empty() || only == "training") measure_training(results);
-    if (only.empty()) measure_decoder(results);
+    if (only.empty() || only == "fit") bench::measure_fit(results);
+    if (only.empty() || only == "decoder") measure_decoder(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
     return 0;
   });

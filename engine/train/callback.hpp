@@ -5,7 +5,7 @@
 
 namespace lodestone::engine {
 
-/// The data for callbacks between the gradients of a step and the step.
+/// The data for judges, between the gradients of a step and the step.
 struct Step {
   std::int64_t number = 0;  ///< counted from 1
   double loss = 0.0;        ///< mean over the batches of the step
@@ -27,15 +27,20 @@ class Callback : public Stateful {
 
   /// Runs before the first step, after a state was loaded.
   virtual void begin(Training&) {}
-  /// Decides on a step; a skipped step leaves the network as it was before. Errors thrown here end the
-  /// training.
-  virtual Verdict judge(Training&, const Step&) { return Verdict::take; }
   virtual void after_step(Training&) {}
   /// Runs at the end of an epoch, when its figures are known.
   virtual void after_epoch(Training&) {}
   /// Runs after the functions above of all callbacks: the state is complete and may be saved.
   virtual void save(Training&, Moment) {}
   virtual void end(Training&) {}
+};
+
+/// A callback that decides on steps. Where there is one, gradients and update of a step are computed apart.
+class Judge : public Callback {
+ public:
+  /// Decides on a step; a skipped step leaves the network as it was before. Errors thrown here end the
+  /// training.
+  virtual Verdict judge(Training& training, const Step& step) = 0;
 };
 
 /// A list of callbacks by value: `callbacks(EarlyStopping({.patience = 5}), Csv("history.csv"))`.

@@ -8,7 +8,7 @@ namespace lodestone::engine {
 /// Ends the training at the first loss or gradient that is not finite, before the network takes the step.
 /// cost: one pass over the gradients; where it ends, the step is computed once more under watch. errors of
 /// `judge`: SolverError with the step and the op in which numbers stopped being finite.
-class NanGuard final : public Callback {
+class NanGuard final : public Judge {
  public:
   Verdict judge(Training& training, const Step& step) override;
 };
@@ -20,7 +20,7 @@ struct GradientNormGuardOptions {
 };
 /// Skips steps whose gradients, as one vector, are too long. The number of steps skipped is state.
 /// errors of `judge`: SolverError for too many in a row.
-class GradientNormGuard final : public Callback {
+class GradientNormGuard final : public Judge {
  public:
   explicit GradientNormGuard(GradientNormGuardOptions options = {});
   Verdict judge(Training& training, const Step& step) override;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/compile/compile.hpp"
 #include "engine/train/callback.hpp"
 
 #include <filesystem>
 
 namespace lodestone::engine {
 
-/// A measure of the agreement of a prediction with its target.
+/// A measure of the agreement of a prediction with its target. As in any compiled function, numbers and
+/// tensors that it captures are constants of a training: see `FitOptions::level`.
 using Loss = std::function<Tensor(const Tensor& predicted, const Tensor& target)>;
 /// The loss and other figures of a whole batch, for networks with more than one input, output or term.
 struct BatchLoss {
@@ -27,6 +29,10 @@ struct FitOptions {
   std::int64_t epochs = 1;  ///< in all, those before a resume included
   Callbacks callbacks = {};
   std::filesystem::path resume_from = {};  ///< a file that `Checkpoint` wrote; empty: from the beginning
+  /// Steps and validation are compiled functions of this level; none: they run op by op. Neither changes a
+  /// bit. A loss with a number that the host changes while the network is trained must take it by `fed` or
+  /// from a `Variable`, or be trained without a level, since a compiled loss is recorded once.
+  std::optional<Level> level = Level::O1;
 };
 
 /// The outcome of a training.
@@ -34,6 +40,8 @@ struct FitSummary {
   std::int64_t n_epochs = 0, n_steps = 0;
   std::string why_stopped;       ///< "all 20 epochs done", or the reason of a callback
   std::vector<Figures> figures;  ///< one entry for each epoch made in this call
+  CompileStats compiled;  ///< calls, recordings and breaks of the steps; where callbacks judge them, or
+                          ///< they take several batches each, of their gradients. Zero without a level
 };
 
 /// A network with its loss and optimizer.
@@ -66,11 +74,8 @@ class Model {
         std::shared_ptr<const Optimizer> optimizer, ModelOptions options, std::source_location where);
   static BatchLoss supervised(const Layer& net, const Loss& loss, const ModelOptions& options);
   [[nodiscard]] Tensors values_of_batch(const NamedTensors& batch) const;
-  struct Gradients;
-  [[nodiscard]] Gradients gradients_of(const std::vector<NamedTensors>& batches) const;
-  [[nodiscard]] Tensors clipped(Tensors gradients) const;
-  enum class Epoch : std::uint8_t { goes_on, is_over };
-  Epoch take_step(Training& training, const Callbacks& callbacks) const;
+  [[nodiscard]] Figures means_over(const Loader& data,
+                                   const std::function<BatchFigures(const NamedTensors&)>& figures) const;
 
   Module net_;
   std::function<Tensor(const Tensor&)> call_;

@@ -67,11 +67,12 @@ void Training::stop(std::string why) {
 
 bool Training::is_stopped() const { return count_in(*is_stopped_) != 0; }
 
-void Training::add_batch(std::int64_t n_items, const std::vector<double>& values) {
+void Training::add_batch(const BatchFigures& batch) {
   std::vector<double> sums = sums_->value().to_vector<double>();
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(n_items) * values.at(i);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i] += static_cast<double>(batch.n_items) * batch.values.at(i);
   sums_->assign(numbers_of(sums));
-  n_items_->assign(whole(count_in(*n_items_) + n_items));
+  n_items_->assign(whole(count_in(*n_items_) + batch.n_items));
 }
 
 void Training::finish_epoch(const Figures& validation) {

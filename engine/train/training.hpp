@@ -12,6 +12,12 @@ namespace lodestone::engine {
 /// Figures by name: "loss", metrics, and the same on validation data as "validation_loss", ….
 using Figures = std::map<std::string, double, std::less<>>;
 
+/// Loss and figures of a batch, in this order.
+struct BatchFigures {
+  std::int64_t n_items = 0;
+  std::vector<double> values;
+};
+
 class Callback;
 using Callbacks = std::vector<std::shared_ptr<Callback>>;
 
@@ -44,8 +50,8 @@ class Training : public Stateful {
   // For the loop.
   /// Goes on where a file was written. errors: FileError; FormatError, also for a state that does not fit.
   void resume(const std::filesystem::path& path);
-  /// Counts a batch: its figures, in the order of their names.
-  void add_batch(std::int64_t n_items, const std::vector<double>& values);
+  /// Counts a batch.
+  void add_batch(const BatchFigures& batch);
   void finish_epoch(const Figures& validation);
 
  private:

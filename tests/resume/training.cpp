@@ -61,7 +61,7 @@ void say(const char* what) {
 }
 
 /// Says what comes next in the list of callbacks.
-class Says final : public Callback {
+class Says final : public Judge {
  public:
   Says(const char* before_step, const char* before_save)
       : before_step_(before_step), before_save_(before_save) {}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/train/fitting.hpp"
+
+namespace lodestone::engine {
+namespace {
+
+std::vector<std::shared_ptr<Judge>> judges_among(const Callbacks& callbacks) {
+  std::vector<std::shared_ptr<Judge>> result;
+  for (const auto& each : callbacks) {
+    if (auto judge = std::dynamic_pointer_cast<Judge>(each)) result.push_back(std::move(judge));
+  }
+  return result;
+}
+
+}  // namespace
+
+Fitting::Fitting(Training& training, const Callbacks& callbacks, StepFunctions& functions,
+                 int batches_per_step)
+    : training_(training),
+      callbacks_(callbacks),
+      functions_(functions),
+      batches_per_step_(batches_per_step),
+      judges_(judges_among(callbacks)),
+      cells_(training.net().cells()) {}
+
+Fitting::Epoch Fitting::take_step() {
+  Batches batches;
+  const Epoch epoch = take_batches(batches);
+  if (batches.empty()) return epoch;
+  if (judges_.empty() && batches.size() == 1)
+    step_at_once(batches[0]);
+  else if (step_in_parts(batches) == Made::no)
+    return epoch;
+  for (const auto& each : callbacks_) each->after_step(training_);
+  if (epoch == Epoch::goes_on) {  // else the cursor has left the epoch, which is not finished
+    for (const auto& each : callbacks_) each->save(training_, Moment::step);
+  }
+  return epoch;
+}
+
+Fitting::Epoch Fitting::take_batches(Batches& batches) const {
+  while (std::ssize(batches) < batches_per_step_) {
+    std::optional<NamedTensors> batch = training_.data().next();
+    if (!batch) return Epoch::is_over;
+    batches.push_back(std::move(*batch));
+  }
+  return Epoch::goes_on;
+}
+
+void Fitting::step_at_once(const NamedTensors& batch) { training_.add_batch(functions_.step(batch)); }
+
+Fitting::Made Fitting::step_in_parts(const Batches& batches) {
+  // Cells whose old values are held get new memory.
+  Tensors before = judges_.empty() ? Tensors() : values_of(cells_);
+  AllGradients found;
+  for (const NamedTensors& batch : batches) found.push_back(functions_.gradients(batch));
+  const Tensors mean = functions_.mean(found);
+  if (verdict_on(batches, found, mean, before) == Verdict::skip) {
+    restore(before);
+    return Made::no;
+  }
+  before.clear();
+  for (const auto& [_, figures] : found) training_.add_batch(figures);
+  functions_.update(mean);
+  return Made::yes;
+}
+
+Verdict Fitting::verdict_on(const Batches& batches, const AllGradients& found, const Tensors& mean,
+                            const Tensors& before) {
+  Step step{.number = training_.n_steps() + 1, .loss = 0.0, .gradients = mean, .again = {}};
+  for (const auto& [_, figures] : found) step.loss += figures.values[0] / static_cast<double>(batches.size());
+  step.again = [&] {
+    const Tensors now = values_of(cells_);
+    restore(before);
+    for (const NamedTensors& batch : batches) static_cast<void>(functions_.gradients(batch));
+    restore(now);
+  };
+  Verdict verdict = Verdict::take;
+  for (const auto& each : judges_) {
+    if (each->judge(training_, step) == Verdict::skip) verdict = Verdict::skip;
+  }
+  return verdict;
+}
+
+void Fitting::restore(const Tensors& values) const {
+  for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].assign(values[i]);
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: what `Model::fit` computes of batches, as functions that are called again and again.
+#pragma once
+
+#include "engine/compile/compile.hpp"
+#include "engine/train/model.hpp"
+
+namespace lodestone::engine {
+
+/// A function that is called often: as plans on a level, or op by op without one. What it gives is evaluated,
+/// and so are the cells that it assigns.
+class Repeated {
+ public:
+  Repeated(Function f, std::optional<Level> level, std::source_location where);
+  [[nodiscard]] Tensors operator()(const Tensors& inputs) const;
+  [[nodiscard]] CompileStats stats() const;
+
+ private:
+  Function f_;
+  std::optional<Compiled> compiled_;
+};
+
+/// A function of batches that is called often, likewise.
+class RepeatedOnBatches {
+ public:
+  using OfBatch = std::function<Tensors(const NamedTensors&)>;
+  RepeatedOnBatches(OfBatch f, std::optional<Level> level, std::source_location where)
+      : f_(std::move(f)), level_(level), where_(where) {}
+  [[nodiscard]] Tensors operator()(const NamedTensors& batch);
+  [[nodiscard]] CompileStats stats() const;
+
+ private:
+  OfBatch f_;
+  std::optional<Level> level_;
+  std::source_location where_;
+  std::map<std::vector<std::string>, Repeated> by_names_;  ///< names of the arrays in a batch
+  const Repeated* latest_ = nullptr;
+};
+
+/// Returns the numbers of a batch, from scalars.
+[[nodiscard]] BatchFigures figures_of(const NamedTensors& batch, const Tensors& scalars);
+
+/// The functions of a training.
+class StepFunctions {
+ public:
+  /// `values`: the loss of a batch and its figures. `where`: the place of the model, for messages.
+  StepFunctions(RepeatedOnBatches::OfBatch values, std::shared_ptr<const Optimizer> optimizer,
+                const ModelOptions& options, std::optional<Level> level, std::source_location where);
+  StepFunctions(const StepFunctions&) = delete;
+  StepFunctions& operator=(const StepFunctions&) = delete;
+
+  [[nodiscard]] BatchFigures figures(const NamedTensors& batch);
+  struct Gradients {
+    Tensors gradients;  ///< derivatives of the loss, not clipped
+    BatchFigures figures;
+  };
+  /// Statistics and random keys go on.
+  [[nodiscard]] Gradients gradients(const NamedTensors& batch);
+  /// Returns the mean of the gradients of several batches.
+  [[nodiscard]] Tensors mean(const std::vector<Gradients>& of_batches);
+  /// Clips gradients and takes the step.
+  void update(const Tensors& gradients);
+  /// Does `gradients` and `update` in one.
+  [[nodiscard]] BatchFigures step(const NamedTensors& batch);
+
+  /// Returns how the calls of `step` were run, or those of `gradients` where there are more of them.
+  [[nodiscard]] CompileStats stats() const;
+
+ private:
+  [[nodiscard]] Tensors gradients_then_values(const NamedTensors& batch) const;
+  [[nodiscard]] std::pair<Tensors, Tensors> parted(const Tensors& gradients_then_values) const;
+  [[nodiscard]] Tensors mean_of(const Tensors& gradients) const;
+  void take_step(Tensors gradients) const;
+
+  RepeatedOnBatches::OfBatch plain_values_;
+  std::shared_ptr<const Optimizer> optimizer_;
+  std::optional<double> largest_norm_, largest_value_;
+  std::source_location where_;
+  RepeatedOnBatches values_, gradients_, step_;
+  Repeated mean_, update_;
+};
+
+}  // namespace lodestone::engine
