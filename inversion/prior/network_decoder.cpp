@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/prior/network_decoder.hpp"
 
+#include "engine/compile/compile.hpp"
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/function_map.hpp"
@@ -15,6 +16,31 @@ using namespace engine;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
+Tensor called(const Layer& layer, const Tensor& x) {
+  const InMode evaluation(layer, Mode::evaluation);
+  return layer(x);
+}
+
+/// Arrays of some tens of subdomains lie in cache, where running elementwise ops together gains nothing:
+/// docs/results/engine.md.
+constexpr CompileOptions options_of_decoders{.level = Level::O0};
+
+/// Returns a layer in evaluation mode as a function that runs often.
+Compiled compiled(const Layer& layer) {
+  return compile([layer](const Tensors& x) -> Tensors { return {called(layer, x[0])}; }, options_of_decoders);
+}
+
+/// Returns the derivatives of each item by its own codes. shapes: [n, codes] → [n, codes, cells].
+Compiled compiled_jacobians(const Layer& decode) {
+  const auto all = [decode](const Tensors& codes) -> Tensors {
+    const auto of_one = [&](const Tensor& code) { return squeeze(called(decode, expand_dims(code, 0)), 0); };
+    const auto by_code =
+        vmap([&](const Tensor& code) { return jacobian(of_one, code, JacobianMode::forward); });
+    return {transpose(by_code(codes[0]), Axes{0, 2, 1})};
+  };
+  return compile(all, options_of_decoders);
+}
+
 /// A column-major (rows, n) matrix is a row-major [n, rows] tensor.
 Tensor tensor_of(const MatrixXd& columns) {
   return Tensor::from(std::span(columns.data(), static_cast<std::size_t>(columns.size())),
@@ -26,14 +52,15 @@ MatrixXd columns_of(const Tensor& tensor) {
 
 class NetworkDecoder final : public Decoder {
  public:
-  NetworkDecoder(NetworkDecoderOptions options, Layer decode, std::optional<Layer> encode)
-      : options_(std::move(options)), decode_(std::move(decode)), encode_(std::move(encode)) {
+  NetworkDecoder(NetworkDecoderOptions options, const Layer& decode, const std::optional<Layer>& encode)
+      : options_(std::move(options)), decode_(compiled(decode)), jacobians_(compiled_jacobians(decode)) {
     if (n_codes() < 1 || n_cells() < 1)
       throw core::InvalidArgument("inversion::network_decoder#no_code_or_cell",
                                   "{}: expected at least one code and one cell, got {} and {}", options_.name,
                                   n_codes(), n_cells());
-    check_layer("a decoder", decode_, n_codes(), n_cells());
-    if (encode_) check_layer("an encoder", *encode_, n_cells(), n_codes());
+    check_layer("a decoder", decode, n_codes(), n_cells());
+    if (encode) check_layer("an encoder", *encode, n_cells(), n_codes());
+    if (encode) encode_ = compiled(*encode);
   }
 
   [[nodiscard]] std::string name() const override { return options_.name; }
@@ -43,18 +70,15 @@ class NetworkDecoder final : public Decoder {
   [[nodiscard]] MatrixXd decode(const core::ConstMatrixRef& codes) const override {
     check("codes", codes, n_codes());
     if (codes.cols() == 0) return {n_cells(), 0};
-    return finite("decode", columns_of(called(decode_, tensor_of(codes)).eval()));
+    return finite("decode", columns_of(decode_({tensor_of(codes)})[0]));
   }
 
   [[nodiscard]] MatrixXd jacobians(const core::ConstMatrixRef& codes) const override {
     check("codes", codes, n_codes());
     const Index n = codes.cols();
     if (n == 0) return {n_cells(), 0};
-    const auto of_one = [&](const Tensor& code) { return squeeze(called(decode_, expand_dims(code, 0)), 0); };
-    const Tensor all = vmap(
-        [&](const Tensor& code) { return jacobian(of_one, code, JacobianMode::forward); })(tensor_of(codes));
-    const Tensor by_column = transpose(all, Axes{0, 2, 1})
-                                 .eval();  // [n, codes, cells], whose bytes are (cells, codes · n) by columns
+    // [n, codes, cells], whose bytes are (cells, codes · n) by columns
+    const Tensor by_column = jacobians_({tensor_of(codes)})[0];
     return finite("jacobians",
                   Eigen::Map<const MatrixXd>(by_column.data<double>().data(), n_cells(), n_codes() * n));
   }
@@ -62,14 +86,10 @@ class NetworkDecoder final : public Decoder {
   [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override {
     check("cells", cells, n_cells());
     if (cells.cols() == 0 || !encode_) return MatrixXd::Zero(n_codes(), cells.cols());
-    return finite("encode", columns_of(called(*encode_, tensor_of(cells)).eval()));
+    return finite("encode", columns_of((*encode_)({tensor_of(cells)})[0]));
   }
 
  private:
-  [[nodiscard]] static Tensor called(const Layer& layer, const Tensor& x) {
-    const InMode evaluation(layer, Mode::evaluation);
-    return layer(x);
-  }
   /// Two items, so that a layer which forgets the batch is found out.
   void check_layer(const char* what, const Layer& layer, Index n_in, Index n_out) const {
     const Tensor out = called(layer, zeros({2, n_in}, DType::f64));
@@ -96,8 +116,8 @@ class NetworkDecoder final : public Decoder {
   }
 
   NetworkDecoderOptions options_;
-  Layer decode_;
-  std::optional<Layer> encode_;
+  Compiled decode_, jacobians_;
+  std::optional<Compiled> encode_;
 };
 
 }  // namespace
@@ -112,7 +132,7 @@ core::MapPtr network_map(Layer module, Index n_in, std::string name) {
 }
 
 DecoderPtr network_decoder(NetworkDecoderOptions options, Layer decode, std::optional<Layer> encode) {
-  return std::make_shared<NetworkDecoder>(std::move(options), std::move(decode), std::move(encode));
+  return std::make_shared<NetworkDecoder>(std::move(options), decode, encode);
 }
 
 }  // namespace lodestone::inversion::prior

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules and functions of the engine as decoders of subdomains.
 #include "engine/core/error.hpp"
+#include "engine/nn/activation.hpp"
 #include "engine/nn/dropout.hpp"
 #include "engine/nn/linear.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/transforms.hpp"
 #include "inversion/prior/network_decoder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
@@ -33,6 +35,54 @@ TEST_CASE("network decoder: modules are called in evaluation mode, and keep thei
   CHECK(decoder->decode(codes) == plain);
   CHECK(net.mode() == engine::Mode::training);
   CHECK(decoder->jacobians(codes).leftCols(2) == decoder->jacobians(codes).rightCols(2));
+}
+
+TEST_CASE("network decoder: it runs as a plan with the bits of its network, and follows its weights") {
+  engine::InitialValues first(3, engine::DType::f64), second(4, engine::DType::f64);
+  int n_calls = 0;
+  const engine::Sequential net{engine::Linear(2, 8, first), engine::tanh, engine::Linear(8, 4, first)},
+      other{engine::Linear(2, 8, second), engine::tanh, engine::Linear(8, 4, second)};
+  const engine::Layer counted = [&](const engine::Tensor& x) {
+    ++n_calls;
+    return net(x);
+  };
+  const auto decoder = network_decoder({"mine", 2, 4}, counted, engine::Linear(4, 2, first));
+  const auto check = [&](const MatrixXd& codes) {
+    const MatrixXd values = decoder->decode(codes), slopes = decoder->jacobians(codes);
+    const engine::Tensor rows = engine::Tensor::from(
+        std::vector<double>(codes.data(), codes.data() + codes.size()), {codes.cols(), 2});
+    const auto y = net(rows).to_vector<double>();
+    CHECK(values == Eigen::Map<const MatrixXd>(y.data(), 4, codes.cols()));
+    for (Eigen::Index i = 0; i < codes.cols(); ++i) {
+      const engine::Tensor code =
+          engine::Tensor::from(std::vector<double>(codes.col(i).begin(), codes.col(i).end()), {2});
+      const auto of_one = [&](const engine::Tensor& x) {
+        return engine::squeeze(net(engine::expand_dims(x, 0)), 0);
+      };
+      const auto j = engine::transpose(engine::jacobian(of_one, code)).to_vector<double>();
+      CHECK(slopes.middleCols(2 * i, 2).isApprox(Eigen::Map<const MatrixXd>(j.data(), 4, 2), 1e-14));
+    }
+    return values;
+  };
+  const MatrixXd codes = MatrixXd::Random(2, 3);
+  const MatrixXd before = check(codes);
+  const int n_recorded = n_calls;
+  CHECK(check(codes) == before);
+  CHECK(check(-codes) != before);
+  CHECK(n_calls == n_recorded);
+  net.load_state(other.state());
+  CHECK(check(codes) != before);
+  CHECK(n_calls == n_recorded);
+  check(MatrixXd::Random(2, 5));
+  CHECK(n_calls > n_recorded);
+}
+
+TEST_CASE("network decoder: a decoder that looks at values is run op by op") {
+  const auto decoder = network_decoder({"mine", 1, 1}, [](const engine::Tensor& codes) {
+    return engine::max(codes).item<double>() > 1.0 ? codes * 10.0 : codes * 2.0;
+  });
+  CHECK(decoder->decode(MatrixXd::Constant(1, 2, 1.0)) == MatrixXd::Constant(1, 2, 2.0));
+  CHECK(decoder->decode(MatrixXd::Constant(1, 2, 3.0)) == MatrixXd::Constant(1, 2, 30.0));
 }
 
 TEST_CASE("network decoder: without an encoder codes start in the middle of their prior") {
