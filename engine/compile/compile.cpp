@@ -26,9 +26,18 @@ struct Entry {
   Key key;
   Variables read, assigned;
   std::vector<Feed> feeds;
-  std::uint64_t hash;                ///< that of the program
-  std::shared_ptr<const Plan> plan;  ///< null: the function reads values, and runs op by op
-  std::size_t break_number = 0;      ///< the number of that break in the statistics
+  std::uint64_t hash;                       ///< that of the program
+  std::shared_ptr<const Plan> plan;         ///< null: the function reads values, and runs op by op
+  std::size_t break_number = 0;             ///< the number of that break in the statistics
+  std::shared_ptr<const void> result = {};  ///< as in `TreeCall`
+};
+/// A call: the function of the tensors, what its key says of other arguments, and where the result's form
+/// stands.
+struct Call {
+  const Function& f;
+  const std::string& form;
+  std::shared_ptr<const void>& result;
+  const std::source_location& where;
 };
 /// A function that was recorded once.
 struct Recorded {
@@ -82,7 +91,8 @@ class Compiled::State {
   State(Function f, CompileOptions options, std::source_location where)
       : f_(std::move(f)), options_(options), where_(where) {}
 
-  [[nodiscard]] Tensors call(const Tensors& arguments, const std::source_location& where);
+  [[nodiscard]] const Function& f() const { return f_; }
+  [[nodiscard]] Tensors call(const Tensors& arguments, const Call& call);
   [[nodiscard]] CompileStats stats() const {
     const std::lock_guard lock(mutex_);
     CompileStats stats = stats_;
@@ -109,12 +119,12 @@ class Compiled::State {
     return entries_;
   }
   enum class Found : std::uint8_t { plan, nothing, followed_cells, break_in_it };
-  [[nodiscard]] Found find(Inputs& inputs, EntryPtr& entry);
-  [[nodiscard]] EntryPtr made(Inputs& inputs, const HostStateScope& host, const std::source_location& where);
-  [[nodiscard]] Found make(Inputs& inputs, EntryPtr& entry, const std::source_location& where);
-  [[nodiscard]] EntryPtr broken(const Inputs& inputs, const NoValues& error, std::vector<HostChoice> choices);
-  [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Tensors& arguments);
-  [[nodiscard]] EntryPtr added(const Inputs& inputs, Recorded recorded, const std::source_location& where);
+  [[nodiscard]] Found find(Inputs& inputs, const Call& call, EntryPtr& entry);
+  [[nodiscard]] EntryPtr made(Inputs& inputs, const Call& call, const HostStateScope& host);
+  [[nodiscard]] Found make(Inputs& inputs, const Call& call, EntryPtr& entry);
+  [[nodiscard]] EntryPtr broken(const NoValues& error, Key key);
+  [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Call& call, const Tensors& arguments);
+  [[nodiscard]] EntryPtr added(const Inputs& inputs, const Call& call, Recorded recorded);
   [[nodiscard]] Tensors run(const Entry& entry, Inputs& inputs, const std::source_location& where);
   void note_recompile(const Key& now, const std::source_location& where);
   void keep(Entries entries);
@@ -129,26 +139,27 @@ class Compiled::State {
       n_undonated_{0};
 };
 
-Tensors Compiled::State::call(const Tensors& arguments, const std::source_location& where) {
+Tensors Compiled::State::call(const Tensors& arguments, const Call& call) {
   ++n_calls_;
   if (StateScope::is_open() || ExecutionObserver::is_watching() || is_inside_transform(arguments))
-    return f_(arguments);
+    return call.f(arguments);
   Inputs inputs(arguments);
   EntryPtr entry;
-  Found found = find(inputs, entry);
-  if (found == Found::nothing) found = make(inputs, entry, where);
-  if (found == Found::break_in_it) return run_op_by_op(*entry, arguments);
-  if (found == Found::followed_cells) return f_(arguments);
+  Found found = find(inputs, call, entry);
+  if (found == Found::nothing) found = make(inputs, call, entry);
+  if (found == Found::break_in_it) return run_op_by_op(*entry, call, arguments);
+  if (found == Found::followed_cells) return call.f(arguments);
   inputs.feed(entry->feeds);
-  return run(*entry, inputs, where);
+  call.result = entry->result;
+  return run(*entry, inputs, call.where);
 }
 
-Compiled::State::Found Compiled::State::find(Inputs& inputs, EntryPtr& entry) {
+Compiled::State::Found Compiled::State::find(Inputs& inputs, const Call& call, EntryPtr& entry) {
   const std::shared_ptr<const Entries> entries = latest_entries();
   for (auto at = entries->rbegin(); at != entries->rend(); ++at) {
     const Key& key = (*at)->key;
-    const bool fits =
-        key.n_arguments == inputs.arguments().size() && key.fits_process() && key.fits(inputs.arguments(), 0);
+    const bool fits = key.n_arguments == inputs.arguments().size() && key.form == call.form &&
+                      key.fits_process() && key.fits(inputs.arguments(), 0);
     if (!fits) continue;
     if (!(*at)->plan) {
       entry = *at;
@@ -164,23 +175,20 @@ Compiled::State::Found Compiled::State::find(Inputs& inputs, EntryPtr& entry) {
 }
 
 /// Makes an entry for such inputs.
-Compiled::State::Found Compiled::State::make(Inputs& inputs, EntryPtr& entry,
-                                             const std::source_location& where) {
+Compiled::State::Found Compiled::State::make(Inputs& inputs, const Call& call, EntryPtr& entry) {
   const HostStateScope host;
   try {
-    entry = made(inputs, host, where);
+    entry = made(inputs, call, host);
     return entry && inputs.take(entry->read) ? Found::plan : Found::followed_cells;
   } catch (const NoValues& error) {
     if (options_.breaks == Breaks::refused) throw;
-    entry = broken(inputs, error, host.choices());
+    entry = broken(error, Key::of(inputs.arguments(), inputs.arguments().size(), call.form, host.choices()));
     return Found::break_in_it;
   }
 }
 
 /// Returns an entry without a plan, for a function that reads values.
-EntryPtr Compiled::State::broken(const Inputs& inputs, const NoValues& error,
-                                 std::vector<HostChoice> choices) {
-  Key key = Key::of(inputs.arguments(), inputs.arguments().size(), std::move(choices));
+EntryPtr Compiled::State::broken(const NoValues& error, Key key) {
   const std::lock_guard lock(mutex_);
   const auto is_same = [&](const Break& each) {
     return each.what == error.what_is_read && each.where.line() == error.where.line() &&
@@ -195,33 +203,32 @@ EntryPtr Compiled::State::broken(const Inputs& inputs, const NoValues& error,
   return entries_->back();
 }
 
-Tensors Compiled::State::run_op_by_op(const Entry& entry, const Tensors& arguments) {
+Tensors Compiled::State::run_op_by_op(const Entry& entry, const Call& call, const Tensors& arguments) {
   {
     const std::lock_guard lock(mutex_);
     ++stats_.breaks[entry.break_number].n;
   }
-  return engine::run_op_by_op(f_, arguments);
+  return engine::run_op_by_op(call.f, arguments);
 }
 
 /// Records the function. Null: it captured what a transform may follow.
-EntryPtr Compiled::State::made(Inputs& inputs, const HostStateScope& host,
-                               const std::source_location& where) {
+EntryPtr Compiled::State::made(Inputs& inputs, const Call& call, const HostStateScope& host) {
   const Differentiating no(false);
   const FeedScope scope;
-  Trace::WithCells traced = Trace::with_cells(f_, avals_of(inputs.arguments()), where, &scope);
+  Trace::WithCells traced = Trace::with_cells(call.f, avals_of(inputs.arguments()), call.where, &scope);
   ++n_traces_;
   if (!traced.trace.lift_captured().empty() || !inputs.take(traced.read)) return {};
   Recorded recorded{Program::of(traced.trace), std::move(traced), scope.feeds(), host.choices()};
   leave_out_unused(recorded.feeds, recorded.program);
-  return added(inputs, std::move(recorded), where);
+  return added(inputs, call, std::move(recorded));
 }
 
-EntryPtr Compiled::State::added(const Inputs& inputs, Recorded recorded, const std::source_location& where) {
+EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded recorded) {
   auto& [program, traced, feeds, choices] = recorded;
-  const Key key = Key::of(inputs.all(), inputs.arguments().size(), std::move(choices));
+  const Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, std::move(choices));
   const std::uint64_t hash = program.hash();
   const std::lock_guard lock(mutex_);
-  note_recompile(key, where);
+  note_recompile(key, call.where);
   std::vector<Donor> donors = donors_of(traced, program, inputs.arguments().size());
   const auto is_same = [&](const EntryPtr& each) {
     return each->plan && each->hash == hash && each->key.n_threads == key.n_threads &&
@@ -240,8 +247,8 @@ EntryPtr Compiled::State::added(const Inputs& inputs, Recorded recorded, const s
   }
   stats_.block_bytes = plan->block_bytes();
   stats_.most_alive_bytes = plan->most_alive_bytes();
-  entries.push_back(
-      std::make_shared<const Entry>(Entry{key, traced.read, traced.assigned, std::move(feeds), hash, plan}));
+  entries.push_back(std::make_shared<const Entry>(
+      Entry{key, traced.read, traced.assigned, std::move(feeds), hash, plan, 0, call.result}));
   keep(std::move(entries));
   return entries_->back();
 }
@@ -279,21 +286,30 @@ Tensors Compiled::State::run(const Entry& entry, Inputs& inputs, const std::sour
 }
 
 Tensors Compiled::operator()(const Tensors& inputs, std::source_location where) const {
-  return state_->call(inputs, where);
+  static const std::string no_form;
+  std::shared_ptr<const void> no_result;
+  return state_->call(inputs, {state_->f(), no_form, no_result, where});
+}
+Tensors Compiled::call(const Tensors& inputs, TreeCall& call, std::source_location where) const {
+  return state_->call(inputs, {call.f, call.form, call.result, where});
 }
 CompileStats Compiled::stats() const { return state_->stats(); }
 std::string Compiled::text(Stage stage) const { return state_->text(stage); }
+
+Compiled Compiled::of(Function f, CompileOptions options, std::source_location where) {
+  if (options.most_plans < 1)
+    throw core::InvalidArgument("engine::compile#no_plans",
+                                "expected 1 plan or more, got {}; raise most_plans {}", options.most_plans,
+                                at_line(where));
+  return Compiled(std::make_shared<State>(std::move(f), options, where));
+}
 
 Compiled compile(Function f, CompileOptions options, std::source_location where) {
   if (!f)
     throw core::InvalidArgument("engine::compile#no_function",
                                 "expected a function, got an empty one; give it one to call {}",
                                 at_line(where));
-  if (options.most_plans < 1)
-    throw core::InvalidArgument("engine::compile#no_plans",
-                                "expected 1 plan or more, got {}; raise most_plans {}", options.most_plans,
-                                at_line(where));
-  return Compiled(std::make_shared<Compiled::State>(std::move(f), options, where));
+  return Compiled::of(std::move(f), options, where);
 }
 
 }  // namespace lodestone::engine

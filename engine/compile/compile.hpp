@@ -31,7 +31,7 @@ struct Break {
 };
 
 /// Why a compiled function was recorded once more.
-enum class Cause : std::uint8_t { inputs, strides, threads, host_state };
+enum class Cause : std::uint8_t { inputs, form, strides, threads, host_state };
 
 struct Recompile {
   Cause cause;
@@ -53,6 +53,14 @@ struct CompileStats {
   std::vector<Break> breaks;
 };
 
+/// A call of a function whose arguments are more than a list of tensors: tree.hpp makes it.
+struct TreeCall {
+  Function f;                          ///< function of the tensors among the arguments
+  std::string form;                    ///< all else in the arguments that decides on the recording
+  std::shared_ptr<const void> result;  ///< result without its tensors: f sets it, a plan gives that of its
+                                       ///< recording
+};
+
 /// A function with the plans that were made of it; copies share them. Threads may call it at once.
 class Compiled {
  public:
@@ -66,8 +74,16 @@ class Compiled {
   /// Returns the program of the latest plan, one line per instruction; nothing before the first call.
   [[nodiscard]] std::string text(Stage stage = Stage::recorded) const;
 
+  // For tree.hpp.
+  /// Returns a function that is given with every call. errors: InvalidArgument for fewer than one plan.
+  [[nodiscard]] static Compiled on_trees(CompileOptions options, std::source_location where) {
+    return of({}, options, where);
+  }
+  [[nodiscard]] Tensors call(const Tensors& inputs, TreeCall& call, std::source_location where) const;
+
  private:
   friend Compiled compile(Function f, CompileOptions options, std::source_location where);
+  [[nodiscard]] static Compiled of(Function f, CompileOptions options, std::source_location where);
   class State;
   explicit Compiled(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;

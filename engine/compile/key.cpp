@@ -34,10 +34,12 @@ std::string difference_of(const Aval& before, const Aval& now) {
 
 }  // namespace
 
-Key Key::of(std::span<const Tensor> inputs, std::size_t n_arguments, std::vector<HostChoice> choices) {
+Key Key::of(std::span<const Tensor> inputs, std::size_t n_arguments, std::string form,
+            std::vector<HostChoice> choices) {
   Key key;
   for (const Tensor& each : inputs) key.inputs.push_back({each.aval(), strides_of(each)});
   key.n_arguments = n_arguments;
+  key.form = std::move(form);
   key.n_threads = Scratch::threads_of_call();
   key.choices = std::move(choices);
   return key;
@@ -67,6 +69,8 @@ std::vector<Strides> Key::strides() const {
 }
 
 std::optional<Recompile> Key::difference(const Key& now, const std::source_location& where) const {
+  if (form != now.form)
+    return Recompile{Cause::form, changed("form of the arguments", form, now.form), where};
   if (n_arguments != now.n_arguments)
     return Recompile{Cause::inputs, changed("number of inputs", n_arguments, now.n_arguments), where};
   const std::size_t n = std::min(inputs.size(), now.inputs.size());

@@ -18,11 +18,12 @@ struct Key {
   };
   std::vector<Input> inputs;  ///< arguments, then cells
   std::size_t n_arguments = 0;
+  std::string form;                 ///< all else that a function on trees was given
   int n_threads = 0;                ///< that workspaces have room for
   std::vector<HostChoice> choices;  ///< that the function met
 
   /// Returns the key of a call now; inputs are evaluated.
-  [[nodiscard]] static Key of(std::span<const Tensor> inputs, std::size_t n_arguments,
+  [[nodiscard]] static Key of(std::span<const Tensor> inputs, std::size_t n_arguments, std::string form,
                               std::vector<HostChoice> choices);
   /// Returns true if threads, choices and these inputs, from input `first` on, are those of the key.
   [[nodiscard]] bool fits_process() const;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/train/step_functions.hpp"
 
-#include "engine/dispatch/executor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/optim/gradients.hpp"
-#include "engine/record/op_by_op.hpp"
 #include "engine/transform/variables.hpp"
 
 #include <algorithm>
@@ -18,39 +16,7 @@ BatchFigures figures_of(const NamedTensors& batch, const Tensors& scalars) {
   return result;
 }
 
-Repeated::Repeated(Function f, std::optional<Level> level, std::source_location where) : f_(std::move(f)) {
-  if (level) compiled_ = compile(f_, {.level = *level}, where);
-}
-
-Tensors Repeated::operator()(const Tensors& inputs) const {
-  // Who looks on wants to see every op now, which a compiled function would only record.
-  return compiled_ && !ExecutionObserver::is_watching() ? (*compiled_)(inputs) : run_op_by_op(f_, inputs);
-}
-
-CompileStats Repeated::stats() const { return compiled_ ? compiled_->stats() : CompileStats{}; }
-
-Tensors RepeatedOnBatches::operator()(const NamedTensors& batch) {
-  std::vector<std::string> names;
-  Tensors arrays;
-  for (const auto& [name, array] : batch) {
-    names.push_back(name);
-    arrays.push_back(array);
-  }
-  const auto of_arrays = [f = f_, names](const Tensors& in) {
-    NamedTensors named;
-    for (std::size_t i = 0; i < names.size(); ++i) named.emplace(names[i], in[i]);
-    return f(named);
-  };
-  auto found = by_names_.find(names);
-  if (found == by_names_.end())
-    found = by_names_.emplace(std::move(names), Repeated(of_arrays, level_, where_)).first;
-  latest_ = &found->second;
-  return (*latest_)(arrays);
-}
-
-CompileStats RepeatedOnBatches::stats() const { return latest_ ? latest_->stats() : CompileStats{}; }
-
-StepFunctions::StepFunctions(RepeatedOnBatches::OfBatch values, std::shared_ptr<const Optimizer> optimizer,
+StepFunctions::StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
                              const ModelOptions& options, std::optional<Level> level,
                              std::source_location where)
     : plain_values_(std::move(values)),

@@ -2,39 +2,32 @@
 // Inside of the engine: what `Model::fit` computes of batches, as functions that are called again and again.
 #pragma once
 
-#include "engine/compile/compile.hpp"
+#include "engine/compile/tree.hpp"
+#include "engine/dispatch/executor.hpp"
+#include "engine/record/op_by_op.hpp"
 #include "engine/train/model.hpp"
 
 namespace lodestone::engine {
 
 /// A function that is called often: as plans on a level, or op by op without one. What it gives is evaluated,
-/// and so are the cells that it assigns.
+/// and so are the cells that it assigns. Argument: `Tensors` or `NamedTensors`.
+template <class Argument>
 class Repeated {
  public:
-  Repeated(Function f, std::optional<Level> level, std::source_location where);
-  [[nodiscard]] Tensors operator()(const Tensors& inputs) const;
-  [[nodiscard]] CompileStats stats() const;
+  using Plain = std::function<Tensors(const Argument&)>;
+  Repeated(Plain f, std::optional<Level> level, std::source_location where) : f_(std::move(f)) {
+    if (level) compiled_.emplace(f_, CompileOptions{.level = *level}, where);
+  }
+  [[nodiscard]] Tensors operator()(const Argument& argument) const {
+    // Who looks on wants to see every op now, which a compiled function would only record.
+    if (compiled_ && !ExecutionObserver::is_watching()) return (*compiled_)(argument);
+    return run_op_by_op([&](const Tensors&) { return f_(argument); }, {});
+  }
+  [[nodiscard]] CompileStats stats() const { return compiled_ ? compiled_->stats() : CompileStats{}; }
 
  private:
-  Function f_;
-  std::optional<Compiled> compiled_;
-};
-
-/// A function of batches that is called often, likewise.
-class RepeatedOnBatches {
- public:
-  using OfBatch = std::function<Tensors(const NamedTensors&)>;
-  RepeatedOnBatches(OfBatch f, std::optional<Level> level, std::source_location where)
-      : f_(std::move(f)), level_(level), where_(where) {}
-  [[nodiscard]] Tensors operator()(const NamedTensors& batch);
-  [[nodiscard]] CompileStats stats() const;
-
- private:
-  OfBatch f_;
-  std::optional<Level> level_;
-  std::source_location where_;
-  std::map<std::vector<std::string>, Repeated> by_names_;  ///< names of the arrays in a batch
-  const Repeated* latest_ = nullptr;
+  Plain f_;
+  std::optional<CompiledOnTrees<Plain>> compiled_;
 };
 
 /// Returns the numbers of a batch, from scalars.
@@ -44,7 +37,7 @@ class RepeatedOnBatches {
 class StepFunctions {
  public:
   /// `values`: the loss of a batch and its figures. `where`: the place of the model, for messages.
-  StepFunctions(RepeatedOnBatches::OfBatch values, std::shared_ptr<const Optimizer> optimizer,
+  StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
                 const ModelOptions& options, std::optional<Level> level, std::source_location where);
   StepFunctions(const StepFunctions&) = delete;
   StepFunctions& operator=(const StepFunctions&) = delete;
@@ -72,12 +65,12 @@ class StepFunctions {
   [[nodiscard]] Tensors mean_of(const Tensors& gradients) const;
   void take_step(Tensors gradients) const;
 
-  RepeatedOnBatches::OfBatch plain_values_;
+  Repeated<NamedTensors>::Plain plain_values_;
   std::shared_ptr<const Optimizer> optimizer_;
   std::optional<double> largest_norm_, largest_value_;
   std::source_location where_;
-  RepeatedOnBatches values_, gradients_, step_;
-  Repeated mean_, update_;
+  Repeated<NamedTensors> values_, gradients_, step_;
+  Repeated<Tensors> mean_, update_;
 };
 
 }  // namespace lodestone::engine

@@ -69,7 +69,7 @@ void check_run(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& 
 
 /// Trains a network on draws of a prior. The same arguments give the same bits on the same type of processor,
 /// whatever the number of threads, resumed or not. errors: those of `check_run`; InvalidArgument (draws that
-/// are not finite); SolverError for a loss that is not finite. cost: 3 ms a step for the published network
+/// are not finite); SolverError for a loss that is not finite. cost: 2 ms a step for the published network
 /// and batch.
 [[nodiscard]] VaeTraining train_vae(const earths::Prior& prior, const VaeSetup& setup,
                                     const VaeRun& run = {});
