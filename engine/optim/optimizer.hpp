@@ -13,7 +13,8 @@ namespace lodestone::engine {
 /// Works in compiled functions: the numbers of a step are given by the host before every run, so that one
 /// recording serves all steps.
 ///
-/// A method of one's own derives from it, makes its state in the constructor and overrides `updated`.
+/// A method of one's own derives from it, makes its state in the constructor and overrides `updated`, which
+/// is called when a step is recorded: what changes from step to step is state, or a number of the step.
 class Optimizer : public Stateful {
  public:
   virtual ~Optimizer() = default;

@@ -134,6 +134,7 @@ TEST_CASE("compile: threads and the mode of a module decide too, equal programs 
   const Tensor evaluated = of_mode(Mode::evaluation), trained = of_mode(Mode::training);
   CHECK_FALSE(same_bits(evaluated, trained));
   CHECK(net.stats().n_plans == 2);
+  REQUIRE(net.stats().recompiles.size() == 1);
   CHECK(net.stats().recompiles[0].cause == Cause::host_state);
   for (int i = 0; i < 3; ++i) {
     CHECK_FALSE(same_bits(of_mode(Mode::evaluation), evaluated));
