@@ -10,6 +10,7 @@
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/dispatch/executor.hpp"
+#include "engine/generate/host_jit.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/record.hpp"
@@ -21,6 +22,7 @@
 #include <array>
 #include <chrono>
 #include <complex>
+#include <cstdlib>
 #include <set>
 
 using namespace lodestone;
@@ -83,7 +85,10 @@ Tensor chain(Tensor x, const Tensor& other, Evaluate evaluate) {
   return x;
 }
 
-constexpr std::array levels{std::pair{"O0", engine::Level::O0}, std::pair{"O1", engine::Level::O1}};
+constexpr std::array levels{
+    std::pair{"O0", engine::CompileOptions{.level = engine::Level::O0, .by_text = false}},
+    std::pair{"O1", engine::CompileOptions{.by_text = false}},
+    std::pair{"O1 by text", engine::CompileOptions{}}};
 
 void measure_dispatch(bench::Results& results) {
   const Tensor start = (engine::ones({16}) + 0.0).eval(), other = (engine::ones({16}) + 0.0).eval();
@@ -105,8 +110,8 @@ void measure_dispatch(bench::Results& results) {
                {}});
   const engine::Tensors both{start, other};
   const auto add_compiled = [&](const std::string& chain_name, double target, const engine::Function& f) {
-    for (const auto& [level_name, level] : levels) {
-      const engine::Compiled compiled = engine::compile(f, {.level = level});
+    for (const auto& [level_name, options] : levels) {
+      const engine::Compiled compiled = engine::compile(f, options);
       results.add({chain_name,
                    fmt::format("compiled, {}, per op", level_name),
                    "s",
@@ -178,11 +183,12 @@ void measure_fusion(bench::Results& results) {
                          const std::function<void()>& work) {
       results.add({name, metric, "s", median_seconds(work), limit, "copy of an array", copied});
     };
-    const engine::Compiled as_recorded = engine::compile(f, {.level = engine::Level::O0});
-    const engine::Compiled merged = engine::compile(f);
     add("eager", {}, [&] { f(in)[0].eval(); });
-    add("compiled, O0", {}, [&] { as_recorded(in); });
-    add("compiled, O1", target, [&] { merged(in); });
+    for (const auto& [level_name, options] : levels) {
+      const engine::Compiled compiled = engine::compile(f, options);
+      add(fmt::format("compiled, {}", level_name), options.level == engine::Level::O1 ? target : std::nullopt,
+          [&] { compiled(in); });
+    }
   };
   measure("chain of 8 ops on 16 M f32", copied / (pieces == 1 ? 0.35 : 0.6), chain_of_8, {x});
   measure("mean square of a difference of 16 M f32", {}, mean_square, {x, y});
@@ -303,15 +309,16 @@ void measure_training(bench::Results& results) {
                  {},
                  {},
                  kernels_of([&] { step.run(); })});
-    for (const auto& [level_name, level] : levels) {
+    for (const auto& [level_name, options] : levels) {
       const bench::MtVaeStep other(dtype);
-      const engine::Compiled compiled = other.compiled(level);
+      const engine::Compiled compiled = other.compiled(options);
       const auto add = [&](std::string_view what, const char* unit, double value) {
         results.add({name, fmt::format("compiled, {}{}", level_name, what), unit, value, {}, {}, {}, {}});
       };
       add("", "s", median_seconds([&] { compiled({}); }));
       const engine::CompileStats stats = compiled.stats();
       add(": launches", "", static_cast<double>(stats.n_launches) / static_cast<double>(stats.n_calls));
+      add(": kernels of text", "", static_cast<double>(stats.n_by_text));
       add(": recordings", "", static_cast<double>(stats.n_traces));
       add(": block", "MB", 1e-6 * static_cast<double>(stats.block_bytes));
       add(": most alive in it", "MB", 1e-6 * static_cast<double>(stats.most_alive_bytes));
@@ -336,9 +343,9 @@ void measure_decoder(bench::Results& results) {
     };
     add("values", {}, [&] { decoder(codes).eval(); });
     add("Jacobian", 3e-3, [&] { columns(codes).eval(); });
-    for (const auto& [level_name, level] : levels) {
+    for (const auto& [level_name, options] : levels) {
       const auto add_compiled = [&](const char* metric, const engine::Function& f) {
-        const engine::Compiled compiled = engine::compile(f, {.level = level});
+        const engine::Compiled compiled = engine::compile(f, options);
         results.add({name,
                      fmt::format("{}, compiled, {}", metric, level_name),
                      "s",
@@ -357,6 +364,7 @@ void measure_decoder(bench::Results& results) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::setenv("LODESTONE_JIT", "wait", 0);  // unless told otherwise: rows "by text" are to be that
   core::Session session;
   const auto& mpi = session.start<core::MpiScope>(argc, argv);
   return session.run([&] {
@@ -375,6 +383,16 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "training") measure_training(results);
     if (only.empty() || only == "fit") bench::measure_fit(results);
     if (only.empty() || only == "decoder") measure_decoder(results);
+    const engine::JitStats made = engine::HostJit::of_process().stats();
+    results.add({"functions made of text", "made", "", static_cast<double>(made.n_made), {}, {}, {}});
+    if (made.n_compiled > 0)
+      results.add({"functions made of text",
+                   "compiler, per function",
+                   "s",
+                   made.seconds / static_cast<double>(made.n_compiled),
+                   {},
+                   {},
+                   {}});
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
     return 0;
   });

@@ -37,9 +37,9 @@ Tensor MtVaeStep::record() const {
   return cast(at.value, DType::f64);
 }
 
-Compiled MtVaeStep::compiled(Level level) const {
-  return compile([this](const Tensors&) -> Tensors { return {record()}; },
-                 {.level = level, .breaks = Breaks::refused});
+Compiled MtVaeStep::compiled(CompileOptions options) const {
+  options.breaks = Breaks::refused;
+  return compile([this](const Tensors&) -> Tensors { return {record()}; }, options);
 }
 
 double MtVaeStep::run() const {

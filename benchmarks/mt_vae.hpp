@@ -16,7 +16,7 @@ class MtVaeStep {
   /// Loss, gradients and update; everything evaluated. → the loss before the update.
   double run() const;
   /// Returns the same step as a compiled function without arguments. The object must outlive it.
-  [[nodiscard]] engine::Compiled compiled(engine::Level level) const;
+  [[nodiscard]] engine::Compiled compiled(engine::CompileOptions options) const;
 
  private:
   /// Records loss, gradients and update. → the loss before the update, in f64.

@@ -5,6 +5,7 @@ find_package(Eigen3 3.4 REQUIRED CONFIG)
 find_package(fmt REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json 3.10 REQUIRED CONFIG)
+include(LodestoneCuda)  # optional; reported by build_info
 if(LODESTONE_ENGINE_ONLY)  # with these where they are, without MPI: no part of the engine needs it yet
   find_package(BLAS QUIET)
   find_package(LAPACK QUIET)
@@ -22,5 +23,3 @@ pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
 pkg_check_modules(PROJ REQUIRED IMPORTED_TARGET proj)
 find_package(tomlplusplus REQUIRED CONFIG)
 find_package(CLI11 REQUIRED CONFIG)
-
-include(LodestoneCuda)  # optional; reported by build_info

@@ -102,12 +102,14 @@ class Compiled::State {
     stats.n_launches = n_launches_;
     stats.n_copies = n_copies_;
     stats.n_undonated = n_undonated_;
+    if (!entries_->empty() && entries_->back()->plan) stats.n_by_text = entries_->back()->plan->n_by_text();
     return stats;
   }
   [[nodiscard]] std::string text(Stage stage) const {
     const std::shared_ptr<const Entries> entries = latest_entries();
     if (entries->empty() || !entries->back()->plan) return "";
     const Plan& plan = *entries->back()->plan;
+    if (stage == Stage::generated) return plan.generated_text();
     return (stage == Stage::recorded ? plan.program() : plan.running()).text();
   }
 
@@ -242,7 +244,8 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
   } else {
     std::vector<Strides> strides = key.strides();
     strides.resize(program.n_inputs());  // those of scalars behind them
-    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors));
+    HostJit& jit = options_.by_text ? HostJit::of_process() : HostJit::none();
+    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors), jit);
     ++stats_.n_plans;
   }
   stats_.block_bytes = plan->block_bytes();

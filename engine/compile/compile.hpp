@@ -21,6 +21,8 @@ struct CompileOptions {
   Level level = Level::O1;  ///< changes how often memory is touched, and no bit
   Breaks breaks = Breaks::counted;
   int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
+  /// Lets clusters become functions made of C++ while the program runs, where LODESTONE_JIT asks for that.
+  bool by_text = true;
 };
 
 /// A place where a function reads a value that does not exist while it is recorded.
@@ -49,6 +51,7 @@ struct CompileStats {
   std::int64_t n_undonated = 0;  ///< arrays that runs gave cells in new memory, not in that of the old ones
   std::size_t block_bytes = 0;   ///< memory of the latest plan beside inputs and results, per run at once
   std::size_t most_alive_bytes = 0;   ///< its part in use at the fullest launch: no block is smaller
+  std::int64_t n_by_text = 0;         ///< its kernels that are functions made of C++ by now
   std::vector<Recompile> recompiles;  ///< the last hundred, oldest first
   std::vector<Break> breaks;
 };
@@ -71,7 +74,8 @@ class Compiled {
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;
-  /// Returns the program of the latest plan, one line per instruction; nothing before the first call.
+  /// Returns the program of the latest plan, one line per instruction, or the C++ of its clusters; nothing
+  /// before the first call.
   [[nodiscard]] std::string text(Stage stage = Stage::recorded) const;
 
   // For tree.hpp.

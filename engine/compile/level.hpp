@@ -13,7 +13,10 @@ enum class Level : std::uint8_t {
   O1   ///< ops that change nothing go; elementwise ops on arrays of one shape, and reductions, run as one
 };
 
-/// A program as it was recorded, or as a level has made it run.
-enum class Stage : std::uint8_t { recorded, running };
+enum class Stage : std::uint8_t {
+  recorded,  ///< a program as it was recorded
+  running,   ///< the program that a level has made of it
+  generated  ///< clusters of that as C++, where they have such text
+};
 
 }  // namespace lodestone::engine

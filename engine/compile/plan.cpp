@@ -33,6 +33,7 @@ struct Plan::Instance {
   std::vector<View> views;  ///< by access
   std::vector<Call> calls;  ///< by launch
   Tensors held;
+  std::int64_t n_made = 0;  ///< functions of text at its last run
 
   /// Gives a tensor to the calls that use it.
   void hold(std::uint32_t number, const Tensor& tensor, const Plan& plan) {
@@ -42,10 +43,12 @@ struct Plan::Instance {
   }
 };
 
-Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors)
+Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
+           HostJit& jit)
     : program_(std::move(program)),
       optimized_(optimized(program_, inputs, level)),
       lowered_(lowered(running(), inputs)),
+      generated_(lowered_, jit),
       donors_(std::move(donors)),
       donations_(engine::donations(running(), lowered_, donors_)),
       donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())),
@@ -69,6 +72,12 @@ std::size_t Plan::most_alive_bytes() const {
   std::size_t bytes = 0;
   for (const Block& each : lowered_.blocks) bytes += each.most_alive;
   return bytes;
+}
+
+std::string Plan::generated_text() const {
+  std::string text;
+  for (const std::string& each : kernel_texts(lowered_)) text += each + "\n";
+  return text;
 }
 
 std::unique_ptr<Plan::Instance> Plan::new_instance() const {
@@ -112,7 +121,11 @@ std::unique_ptr<Plan::Instance> Plan::take() const {
 class Plan::Run {
  public:
   Run(const Plan& plan, std::span<const std::uint8_t> given_up)
-      : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), instance_(plan.take()) {}
+      : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), instance_(plan.take()) {
+    plan.generated_.update(instance_->n_made, [&](std::uint32_t launch, const Attrs& attrs) {
+      instance_->calls[launch].call.attrs = &attrs;
+    });
+  }
   ~Run() {
     for (std::size_t i = 0; i < lowered_.held.size(); ++i) {
       if (lowered_.held[i].from != Held::From::constant) instance_->held[i] = Tensor();

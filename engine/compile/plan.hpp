@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compile/donation.hpp"
+#include "engine/compile/generated.hpp"
 #include "engine/compile/level.hpp"
 
 #include <memory>
@@ -15,10 +16,10 @@ namespace lodestone::engine {
 class Plan {
  public:
   /// `inputs`: strides of what it will run on, because some kernels add in the order of memory. The number of
-  /// threads is that of now. `donors`: outputs that may take the memory of inputs. errors: those of
-  /// `OpInfo::kernel`.
+  /// threads is that of now. `donors`: outputs that may take the memory of inputs. `jit` makes functions of
+  /// its clusters, and lives longer. errors: those of `OpInfo::kernel`.
   Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0,
-       std::vector<Donor> donors = {});
+       std::vector<Donor> donors = {}, HostJit& jit = HostJit::none());
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -38,6 +39,10 @@ class Plan {
   [[nodiscard]] std::int64_t n_launches() const { return std::ssize(lowered_.launches); }
   /// Returns the number of operands that a run copies first, because they have gaps.
   [[nodiscard]] std::int64_t n_copies() const { return lowered_.n_copies; }
+  /// Returns the number of kernels that are functions made of text by now.
+  [[nodiscard]] std::int64_t n_by_text() const { return generated_.n_ready(); }
+  /// Returns the C++ of the clusters that have one.
+  [[nodiscard]] std::string generated_text() const;
   [[nodiscard]] const std::vector<Donor>& donors() const { return donors_; }
   /// Returns those of the donors whose memory can be used.
   [[nodiscard]] const std::vector<Donation>& donations() const { return donations_; }
@@ -56,6 +61,7 @@ class Plan {
   Program program_;
   std::optional<Program> optimized_;
   Lowered lowered_;
+  GeneratedLaunches generated_;
   std::vector<Donor> donors_;
   std::vector<Donation> donations_;
   std::vector<std::uint32_t> donation_of_;               ///< by held tensor; past the donations for none

@@ -29,6 +29,12 @@ struct LoopBody {
   double ns;              ///< per element, roughly
   std::string_view text;  ///< function as C++: of x, or a and b, or c, a and b; T is their type, To that of
                           ///< the result
+  /// For a function of x that vectorizes for usual arguments only: the condition, and the same function of
+  /// those, as C++.
+  struct Usual {
+    std::string_view condition, text;
+  };
+  Usual usual = {};
 };
 
 /// The function that a reduction applies to each row of up to `longest` elements of one dtype.
@@ -39,5 +45,15 @@ struct RowBody {
   double ns;              ///< per element, roughly
   std::string_view text;  ///< function that combines two elements a and b, as C++
 };
+
+/// An array as tiles see it: the address of its first element, and how far the next row and element are. A
+/// row is one element where none are combined.
+struct TilePlace {
+  std::byte* data;
+  std::int64_t bytes_per_row, step;
+};
+/// Computes the outputs of an expression from element `first` of the space on, n of them. `in`: operands,
+/// then numbers. An output may be the place of an operand whose elements lie as its own do.
+using ExprFn = void (*)(std::int64_t first, std::int64_t n, const TilePlace* in, const TilePlace* out);
 
 }  // namespace lodestone::engine

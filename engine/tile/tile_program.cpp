@@ -22,7 +22,7 @@ constexpr std::int64_t shortest_tile = 64, longest_tile = 2048;
 
 }  // namespace
 
-TileProgram::TileProgram(Expr expr) : expr_(std::move(expr)) {
+TileProgram::TileProgram(Expr expr, ExprFn generated) : expr_(std::move(expr)), generated_(generated) {
   place_values();
   for (const Expr::Code& code : expr_.codes) ns_ += code.body->ns;
   for (const Expr::Reduce& each : expr_.reduces) ns_ += each.body->ns;
@@ -138,7 +138,7 @@ class TileProgram::Run {
   /// Without a block it only measures.
   Run(const TileProgram& program, const KernelCall& call, std::byte* block)
       : program_(program), call_(call), layout_(block) {
-    places_ = layout_.array<Place>(static_cast<std::int64_t>(program.n_places()));
+    places_ = layout_.array<TilePlace>(static_cast<std::int64_t>(program.n_places()));
     copies_ = layout_.array<Copy>(std::ssize(call.in));
     place_loads();
     place_others();
@@ -146,11 +146,13 @@ class TileProgram::Run {
   [[nodiscard]] std::size_t bytes() const { return layout_.bytes(); }
 
   void run(std::int64_t first, std::int64_t last) const {
-    for (std::int64_t at = first; at < last; at += tile_) run_tile(at, std::min(tile_, last - at));
+    const bool is_one_tile = program_.generated_ != nullptr && n_copies_ == 0;
+    const std::int64_t n = is_one_tile ? last - first : tile_;
+    for (std::int64_t at = first; at < last; at += n) run_tile(at, std::min(n, last - at));
   }
   /// Writes n elements of the first output to a place of their own.
   void run_to(std::byte* to, std::int64_t first, std::int64_t n) const {
-    Place& place = places_[program_.n_places() - program_.expr_.stores.size()];
+    TilePlace& place = places_[program_.n_places() - program_.expr_.stores.size()];
     const auto size = static_cast<std::int64_t>(program_.size_of_output(0));
     for (std::int64_t i = 0; i < n; i += tile_) {
       place = {to + i * size, 0, 1};
@@ -159,11 +161,6 @@ class TileProgram::Run {
   }
 
  private:
-  /// An array, by the address of its first element, and how far the next row and element are.
-  struct Place {
-    std::byte* data;
-    std::int64_t bytes_per_row, step;
-  };
   /// An operand that is copied into a tile, because its elements lie otherwise.
   struct Copy {
     StridedWalk walk;
@@ -172,7 +169,7 @@ class TileProgram::Run {
     std::int64_t elements_per_row;
   };
 
-  void set(std::size_t number, const Place& place) const {
+  void set(std::size_t number, const TilePlace& place) const {
     if (places_ != nullptr) places_[number] = place;
   }
   [[nodiscard]] StridedWalk walk(std::size_t load) const {
@@ -225,6 +222,8 @@ class TileProgram::Run {
       const auto& [walk, from, to, per_row] = copies_[i];
       walk.copy(from, first * per_row, n * per_row, to);
     }
+    if (program_.generated_ != nullptr)
+      return program_.generated_(first, n, places_, places_ + program_.n_places() - call_.out.size());
     if (program_.expr_.row > 1) return run_rows(first, n);
     Plane plane{1, n};
     for (const Step& step : program_.steps_) {
@@ -274,7 +273,7 @@ class TileProgram::Run {
   const TileProgram& program_;
   const KernelCall& call_;
   Layout layout_;
-  Place* places_;
+  TilePlace* places_;
   Copy* copies_;
   std::size_t n_copies_ = 0;
   std::int64_t tile_ = 0;  ///< rows

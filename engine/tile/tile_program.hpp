@@ -15,7 +15,8 @@ namespace lodestone::engine::cpu_backend {
 /// tiles nor on threads. A tile has whole rows where these are combined.
 class TileProgram {
  public:
-  explicit TileProgram(Expr expr);
+  /// `generated`: a function that computes the expression, in place of the loops.
+  explicit TileProgram(Expr expr, ExprFn generated = nullptr);
 
   [[nodiscard]] const Expr& expr() const { return expr_; }
   /// Returns whether an output may be in the place of an operand: whether that has an element of its size for
@@ -55,6 +56,7 @@ class TileProgram {
   [[nodiscard]] std::int64_t tile(std::size_t bytes_of_loads) const;
 
   Expr expr_;
+  ExprFn generated_;
   std::vector<std::size_t> slots_;  ///< bytes of a row, by slot
   std::vector<Step> steps_;
   std::vector<std::size_t> last_read_;  ///< value that is made of it, by operand

@@ -103,9 +103,15 @@ PlaneFn widest() {
   }
 }
 
+template <class Function, class In>
+constexpr LoopBody::Usual usual_of() {
+  if constexpr (scalar::has_usual<Function, In>) return {Function::usual_condition, Function::usual_text};
+  return {};
+}
+
 template <class Function, class In, class Out = decltype(Function{}(In{}))>
 constexpr LoopBody unary_body{widest<Function, In, unary_loop<Function, In, Out>>, 1, cost_of<Function>,
-                              Function::text};
+                              Function::text, usual_of<Function, In>()};
 template <class Function, class In, class Out = decltype(Function{}(In{}, In{}))>
 constexpr LoopBody binary_body{widest<Function, In, binary_loop<Function, In, Out>>, 2, cost_of<Function>,
                                Function::text};

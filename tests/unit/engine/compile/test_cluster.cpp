@@ -11,6 +11,7 @@
 #include "tests/unit/engine/compile/plan_of.hpp"
 #include "tests/unit/engine/compile/random_programs.hpp"
 #include "tests/unit/engine/compile/work_of.hpp"
+#include "tests/unit/engine/jit_of_tests.hpp"
 #include "tests/unit/engine/row.hpp"
 #include "tests/unit/engine/same_bits.hpp"
 #include "tests/unit/engine/sample_functions.hpp"
@@ -65,6 +66,51 @@ TEST_CASE("clusters: random programs give the bits of eager runs on 1, 2 and 3 t
     }
   }
   CHECK(n_fewer > 8000);
+}
+
+TEST_CASE("clusters: random programs give the bits of eager runs by text, on 1, 2 and 3 threads",
+          "[engine]") {
+  tests::TestJit jit;
+  std::int64_t n_by_text = 0;
+  for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::u32, DType::i64, DType::u64, DType::i8,
+                            DType::u8, DType::b8}) {
+    for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+      INFO(core::name_of(dtype) << ", seed " << seed);
+      const tests::RandomProgram random(dtype, seed, seed % 5 == 0);
+      const Function f = random.function();
+      const Tensors right = f(random.inputs());
+      eval(right);
+      const Trace trace =
+          Trace::without_values(f, avals_of(random.inputs()), std::source_location::current());
+      for (const int n_threads : {1, 2, 3}) {
+        const Threads scope(n_threads);
+        const auto plan = plan_of(trace, random.inputs(), Level::O1, *jit);
+        REQUIRE(same_bits(plan->run(random.inputs()), right));
+        if (n_threads == 1) n_by_text += plan->n_by_text();
+      }
+    }
+  }
+  CHECK(n_by_text > 400);
+}
+
+TEST_CASE("clusters: by text, tiles that do not divide an array, and operands of every stride", "[engine]") {
+  tests::TestJit jit;
+  const auto f = [](const Tensors& in) -> Tensors {
+    const Tensor a = in[0] * 2.0 + in[1], b = sin(a) * 1e9;  // some angles are too large for the usual way
+    return {exp(a * -0.01) - sin(b), a};
+  };
+  for (const Dim count : {1, 2, 255, 256, 257, 2049, 100003}) {
+    INFO(count);
+    const Tensor x = reshape(vector_of(count), {count, 1}), pairs = reshape(vector_of(2 * count), {count, 2});
+    const Tensor one = broadcast_to(slice(x, 0, 0, 1), {count, 1});
+    int n_kinds = 0;
+    for (const Tensor& y : {x, flip(x, 0), slice(pairs, 1, 0, 1), one}) {
+      INFO("operand " << n_kinds++);
+      const auto plan = plan_of(f, {x, y.eval()}, Level::O1, *jit);
+      CHECK(plan->n_by_text() > 0);
+      CHECK(same_bits(plan->run(Tensors{x, y}), f({x, y})));
+    }
+  }
 }
 
 TEST_CASE("clusters: the samples of all rows give the bits of eager runs", "[engine]") {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of kernels compiles for devices, too. Built where the CUDA toolkit is; no device is needed.
+#include "engine/generate/emit.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/engine/compile/plan_of.hpp"
+#include "tests/unit/engine/compile/random_programs.hpp"
+
+#include <nvrtc.h>
+
+#include <array>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+namespace {
+
+/// Returns the errors of a compilation for sm_90, with the arithmetic of the processor; nothing without any.
+std::string errors_of(const std::string& text) {
+  constexpr std::array options{
+      "-std=c++20",     "-arch=sm_90",      "--fmad=false", "--prec-div=true",
+      "--ftz=false",    "--prec-sqrt=true", "-w",           "--device-as-default-execution-space",
+      "--device-int128"};
+  nvrtcProgram program = nullptr;
+  REQUIRE(nvrtcCreateProgram(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) == NVRTC_SUCCESS);
+  const nvrtcResult result = nvrtcCompileProgram(program, options.size(), options.data());
+  std::size_t size = 0;
+  nvrtcGetProgramLogSize(program, &size);
+  std::string log(size, ' ');
+  nvrtcGetProgramLog(program, log.data());
+  nvrtcDestroyProgram(&program);
+  return result == NVRTC_SUCCESS ? "" : log;
+}
+
+/// Splits the texts of several kernels.
+std::vector<std::string> kernels_in(const std::string& text) {
+  constexpr std::string_view begin = "namespace lodestone::engine::scalar {";
+  std::vector<std::string> result;
+  for (std::size_t at = text.find(begin); at != std::string::npos;) {
+    const std::size_t next = text.find(begin, at + begin.size());
+    result.push_back(text.substr(at, next - at));
+    at = next;
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("text: kernels of random programs compile for sm_90", "[engine]") {
+  int n = 0;
+  for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::u32, DType::i64, DType::u64, DType::i8,
+                            DType::u8, DType::b8}) {
+    for (std::uint64_t seed = 2000; seed < 2008; ++seed) {
+      const tests::RandomProgram random(dtype, seed, false);
+      const auto plan = tests::plan_of(random.function(), random.inputs(), Level::O1);
+      for (const std::string& kernel : kernels_in(plan->generated_text())) {
+        INFO(kernel);
+        CHECK(errors_of(whole_text(kernel)) == "");
+        ++n;
+      }
+    }
+  }
+  CHECK(n > 30);
+  CHECK_FALSE(errors_of(whole_text("#error planted\n")).empty());
+}
