@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
 // Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | fusion | convolutions |
-// training | fit | decoder]
+// training | fit | decoder | dry_run]
 #include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
@@ -11,6 +11,7 @@
 #include "engine/core/parallel.hpp"
 #include "engine/dispatch/executor.hpp"
 #include "engine/generate/host_jit.hpp"
+#include "engine/inspect/dry_run.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/record.hpp"
@@ -23,6 +24,7 @@
 #include <chrono>
 #include <complex>
 #include <cstdlib>
+#include <memory>
 #include <set>
 
 using namespace lodestone;
@@ -361,6 +363,59 @@ void measure_decoder(bench::Results& results) {
   }
 }
 
+/// Returns the decoder of the MT-VAE with its first weights.
+engine::Function decoder_of(DType dtype) {
+  engine::InitialValues initial(7, dtype);
+  const auto decoder = std::make_shared<models::vae::VaeDecoderNet>(models::vae::VaeOptions{}, initial);
+  decoder->set_mode(engine::Mode::evaluation);
+  return [decoder](const engine::Tensors& codes) -> engine::Tensors { return {(*decoder)(codes[0])}; };
+}
+
+// Times that a dry run announces, beside those of runs.
+
+/// Returns the loss and the slopes of layers of tanh.
+engine::Tensors train_dense(const engine::Tensors& in) {
+  const auto loss = [](const engine::Tensors& x) -> engine::Tensors {
+    Tensor y = x[0];
+    for (std::size_t i = 1; i < x.size(); ++i) y = engine::tanh(matmul(y, x[i]));
+    return {engine::mean(engine::square(y))};
+  };
+  engine::ValueAndGradients result = engine::value_and_grad(loss, in);
+  result.gradients.push_back(result.value);
+  return result.gradients;
+}
+
+/// Returns rows of softmax of x xᵀ, times x: attention without weights.
+engine::Tensors attend(const engine::Tensors& in) {
+  const Tensor& x = in[0];
+  return {matmul(engine::softmax(matmul(x, engine::transpose(x)), -1), x)};
+}
+
+void measure_dry_runs(bench::Results& results) {
+  const auto add = [&](const std::string& name, const engine::Function& f, const engine::Tensors& in) {
+    std::vector<engine::Aval> avals;
+    for (const Tensor& each : in) avals.push_back(each.aval());
+    const double announced = engine::dry_run(f, avals).seconds();
+    const engine::Compiled compiled = engine::compile(f);
+    results.add({name, "compiled", "s", median_seconds([&] { compiled(in); }), {}, "dry run", announced});
+  };
+  const auto chain_of_ops = [](const engine::Tensors& x) -> engine::Tensors {
+    return {chain(x[0], x[0], Evaluate::at_end)};
+  };
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const auto named = [&](const char* what) { return fmt::format("{}, {}", what, core::name_of(dtype)); };
+    const bench::MtVaeStep step(dtype);
+    add(named("MT-VAE training step"), step.step(), {});
+    add(named("MT decoder, 40 columns"), decoder_of(dtype), {bench::normals({40, 16}, 3, dtype)});
+    engine::Tensors dense{bench::normals({256, 512}, 0, dtype)};
+    for (std::uint64_t i = 1; i <= 4; ++i)
+      dense.push_back((bench::normals({512, 512}, i, dtype) * 0.05).eval());
+    add(named("step of 4 dense layers of 512"), train_dense, dense);
+    add(named("attention of 512 words"), attend, {bench::normals({512, 64}, 5, dtype)});
+    add(named("1000 additions of 4096"), chain_of_ops, {bench::normals({4096}, 6, dtype)});
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -383,6 +438,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "training") measure_training(results);
     if (only.empty() || only == "fit") bench::measure_fit(results);
     if (only.empty() || only == "decoder") measure_decoder(results);
+    if (only.empty() || only == "dry_run") measure_dry_runs(results);
     const engine::JitStats made = engine::HostJit::of_process().stats();
     results.add({"functions made of text", "made", "", static_cast<double>(made.n_made), {}, {}, {}});
     if (made.n_compiled > 0)

@@ -37,9 +37,13 @@ Tensor MtVaeStep::record() const {
   return cast(at.value, DType::f64);
 }
 
+Function MtVaeStep::step() const {
+  return [this](const Tensors&) -> Tensors { return {record()}; };
+}
+
 Compiled MtVaeStep::compiled(CompileOptions options) const {
   options.breaks = Breaks::refused;
-  return compile([this](const Tensors&) -> Tensors { return {record()}; }, options);
+  return compile(step(), options);
 }
 
 double MtVaeStep::run() const {

@@ -15,7 +15,9 @@ class MtVaeStep {
   [[nodiscard]] std::int64_t n_parameters() const { return net_.n_parameters(); }
   /// Loss, gradients and update; everything evaluated. → the loss before the update.
   double run() const;
-  /// Returns the same step as a compiled function without arguments. The object must outlive it.
+  /// Returns the same step as a function without arguments. The object must outlive it.
+  [[nodiscard]] engine::Function step() const;
+  /// Returns it compiled.
   [[nodiscard]] engine::Compiled compiled(engine::CompileOptions options) const;
 
  private:

@@ -3,7 +3,9 @@
 
 #include "engine/compile/inputs.hpp"
 #include "engine/compile/key.hpp"
+#include "engine/compile/passes.hpp"
 #include "engine/compile/plan.hpp"
+#include "engine/compile/recorded_function.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/dispatch/executor.hpp"
@@ -39,41 +41,8 @@ struct Call {
   std::shared_ptr<const void>& result;
   const std::source_location& where;
 };
-/// A function that was recorded once.
-struct Recorded {
-  Program program;
-  Trace::WithCells traced;
-  std::vector<Feed> feeds;
-  std::vector<HostChoice> choices;
-};
 using EntryPtr = std::shared_ptr<const Entry>;
 using Entries = std::vector<EntryPtr>;  // the latest last
-
-/// Returns the cells that are read and assigned, as inputs and outputs of a program.
-std::vector<Donor> donors_of(const Trace::WithCells& traced, const Program& program,
-                             std::size_t n_arguments) {
-  const auto& [_, read, assigned] = traced;
-  const std::size_t n_results = program.outputs().size() - assigned.size();
-  std::vector<Donor> result;
-  for (std::size_t i = 0; i < assigned.size(); ++i) {
-    const auto at = std::ranges::find(read, assigned[i]);
-    if (at == read.end()) continue;
-    result.push_back({static_cast<std::uint32_t>(n_arguments + static_cast<std::size_t>(at - read.begin())),
-                      static_cast<std::uint32_t>(n_results + i)});
-  }
-  return result;
-}
-
-/// Replaces the numbers of which a program needs none: they are the last inputs.
-void leave_out_unused(std::vector<Feed>& feeds, const Program& program) {
-  const ProgramParts& parts = program.parts();
-  const std::size_t first = program.n_inputs() - feeds.size();
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    const auto is_it = [&](ValueId id) { return id == first + i; };
-    if (std::ranges::none_of(parts.operands, is_it) && std::ranges::none_of(parts.outputs, is_it))
-      feeds[i].number = [] { return Number(0); };
-  }
-}
 
 /// Returns whether tensors belong to a transform that is under way, so that ops must be recorded.
 bool is_inside_transform(const Tensors& tensors) {
@@ -110,7 +79,11 @@ class Compiled::State {
     if (entries->empty() || !entries->back()->plan) return "";
     const Plan& plan = *entries->back()->plan;
     if (stage == Stage::generated) return plan.generated_text();
-    return (stage == Stage::recorded ? plan.program() : plan.running()).text();
+    if (stage == Stage::running) return plan.running().text();
+    std::span<const Pass> passes = passes_of(options_.level);
+    while (!passes.empty() && passes.back().gives > stage) passes = passes.first(passes.size() - 1);
+    const std::optional<Program> program = after(plan.program(), {}, passes);
+    return (program ? *program : plan.program()).text();
   }
 
  private:
@@ -126,7 +99,8 @@ class Compiled::State {
   [[nodiscard]] Found make(Inputs& inputs, const Call& call, EntryPtr& entry);
   [[nodiscard]] EntryPtr broken(const NoValues& error, Key key);
   [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Call& call, const Tensors& arguments);
-  [[nodiscard]] EntryPtr added(const Inputs& inputs, const Call& call, Recorded recorded);
+  [[nodiscard]] EntryPtr added(const Inputs& inputs, const Call& call, RecordedFunction recorded,
+                               const HostStateScope& host);
   [[nodiscard]] Tensors run(const Entry& entry, Inputs& inputs, const std::source_location& where);
   void note_recompile(const Key& now, const std::source_location& where);
   void keep(Entries entries);
@@ -215,23 +189,21 @@ Tensors Compiled::State::run_op_by_op(const Entry& entry, const Call& call, cons
 
 /// Records the function. Null: it captured what a transform may follow.
 EntryPtr Compiled::State::made(Inputs& inputs, const Call& call, const HostStateScope& host) {
-  const Differentiating no(false);
-  const FeedScope scope;
-  Trace::WithCells traced = Trace::with_cells(call.f, avals_of(inputs.arguments()), call.where, &scope);
+  std::optional<RecordedFunction> recorded =
+      recorded_function(call.f, avals_of(inputs.arguments()), call.where);
   ++n_traces_;
-  if (!traced.trace.lift_captured().empty() || !inputs.take(traced.read)) return {};
-  Recorded recorded{Program::of(traced.trace), std::move(traced), scope.feeds(), host.choices()};
-  leave_out_unused(recorded.feeds, recorded.program);
-  return added(inputs, call, std::move(recorded));
+  if (!recorded || !inputs.take(recorded->read)) return {};
+  return added(inputs, call, *std::move(recorded), host);
 }
 
-EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded recorded) {
-  auto& [program, traced, feeds, choices] = recorded;
-  const Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, std::move(choices));
+EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, RecordedFunction recorded,
+                                const HostStateScope& host) {
+  auto& [program, read, assigned, feeds] = recorded;
+  const Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, host.choices());
   const std::uint64_t hash = program.hash();
   const std::lock_guard lock(mutex_);
   note_recompile(key, call.where);
-  std::vector<Donor> donors = donors_of(traced, program, inputs.arguments().size());
+  std::vector<Donor> donors = recorded.donors();
   const auto is_same = [&](const EntryPtr& each) {
     return each->plan && each->hash == hash && each->key.n_threads == key.n_threads &&
            each->key.strides() == key.strides() && each->plan->donors() == donors &&
@@ -251,7 +223,7 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
   stats_.block_bytes = plan->block_bytes();
   stats_.most_alive_bytes = plan->most_alive_bytes();
   entries.push_back(std::make_shared<const Entry>(
-      Entry{key, traced.read, traced.assigned, std::move(feeds), hash, plan, 0, call.result}));
+      Entry{key, read, assigned, std::move(feeds), hash, plan, 0, call.result}));
   keep(std::move(entries));
   return entries_->back();
 }

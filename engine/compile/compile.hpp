@@ -74,8 +74,8 @@ class Compiled {
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;
-  /// Returns the program of the latest plan, one line per instruction, or the C++ of its clusters; nothing
-  /// before the first call.
+  /// Returns the program of the latest plan at that stage, one line per instruction, or the C++ of its
+  /// clusters; nothing before the first call.
   [[nodiscard]] std::string text(Stage stage = Stage::recorded) const;
 
   // For tree.hpp.

@@ -74,7 +74,8 @@ bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t
   return kernel.may_write_over(launch.attrs, static_cast<std::size_t>(read - in.begin()),
                                static_cast<std::size_t>(written - out.begin())) &&
          std::ranges::count_if(in, reads) == 1 && read->source.bytes == 0 &&
-         read->aval->bytes() == written->aval->bytes() && *read->strides == *written->strides;
+         read->aval->bytes() == written->aval->bytes() &&
+         same_steps(read->aval->shape, *read->strides, *written->strides);
 }
 
 /// The launches that read and write what is held.

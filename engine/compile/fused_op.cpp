@@ -15,6 +15,8 @@ std::vector<Aval> results(const InferArgs& args) {
   return result;
 }
 
+double flops(const InferArgs& args, const Aval&) { return flops_of(*args.as<TileAttrs>().program); }
+
 OpInfo fused_row() {
   OpInfo row;
   row.name = "fused";
@@ -23,6 +25,7 @@ OpInfo fused_row() {
   row.dtypes = any_stored;
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
   row.results = results;
+  row.flops = flops;
   row.derivative.why_none = "it is made of ops whose derivatives are taken before";
   row.op_class = OpClass::elementwise;
   const Kernel kernel = cpu_backend::TileProgram::kernel();
@@ -31,6 +34,20 @@ OpInfo fused_row() {
 }
 
 }  // namespace
+
+double flops_of(const cpu_backend::TileProgram& program) {
+  const Expr& expr = program.expr();
+  const auto& [first, shape] = expr.stores[0];
+  const auto n_rows =
+      static_cast<double>(shape.count()) / static_cast<double>(expr.values[first].per_row ? 1 : expr.row);
+  const auto n = [&](ExprId value) {
+    return n_rows * static_cast<double>(expr.values[value].per_row ? 1 : expr.row);
+  };
+  double sum = 0.0;
+  for (const Expr::Code& each : expr.codes) sum += n(each.out);
+  for (const Expr::Reduce& each : expr.reduces) sum += n(each.in);
+  return sum;
+}
 
 const OpInfo& fused_op() {
   static const OpInfo row = fused_row();

@@ -10,5 +10,7 @@ namespace lodestone::engine {
 
 /// Returns the row of an op with `TileAttrs`, which is not part of the table: users do not record it.
 [[nodiscard]] const OpInfo& fused_op();
+/// Returns the real operations of a run: one per function and element.
+[[nodiscard]] double flops_of(const cpu_backend::TileProgram& program);
 
 }  // namespace lodestone::engine

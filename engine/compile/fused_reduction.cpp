@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/fused_reduction.hpp"
 
+#include "engine/compile/fused_op.hpp"
 #include "engine/record/rule_args.hpp"
 #include "engine/record/tuple.hpp"
 
@@ -77,6 +78,10 @@ OpInfo row() {
   row.dtypes = any_stored;
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
   row.results = results;
+  row.flops = [](const InferArgs& args, const Aval&) {
+    const auto& [program, reduction] = args.as<FusedReductionAttrs>();
+    return flops_of(*program) + static_cast<double>(reduction.operand.count());
+  };
   row.derivative.why_none = "it is made of ops whose derivatives are taken before";
   row.op_class = OpClass::reduction;
   const Kernel kernel{.name = "cpu.tiles", .run = run, .writes_over = writes_over, .workspace = workspace};

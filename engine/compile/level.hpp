@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: options and plans share it.
+// Small on purpose: options, passes and plans share it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@ enum class Level : std::uint8_t {
 };
 
 enum class Stage : std::uint8_t {
-  recorded,  ///< a program as it was recorded
-  running,   ///< the program that a level has made of it
-  generated  ///< clusters of that as C++, where they have such text
+  recorded,   ///< a program as it was recorded
+  rewritten,  ///< without the ops that change nothing
+  running,    ///< the program that a level has made of it
+  generated   ///< clusters of that as C++, where they have such text
 };
 
 }  // namespace lodestone::engine

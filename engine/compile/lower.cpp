@@ -247,9 +247,10 @@ std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t numbe
                                     const Kernel& kernel) const {
   const std::span<const ValueId> operands = program_.operands(each);
   const auto is_taken = [&](std::uint32_t piece) {  // by another result of this launch
-    const auto is_other_launch = [&](const Piece& each) { return each.first != next_launch(); };
+    const auto is_other_launch = [&](const Piece& other) { return other.first != next_launch(); };
     const auto first = std::find_if(pieces_.rbegin(), pieces_.rend(), is_other_launch);
-    return std::any_of(pieces_.rbegin(), first, [&](const Piece& each) { return each.in_place_of == piece; });
+    return std::any_of(pieces_.rbegin(), first,
+                       [&](const Piece& other) { return other.in_place_of == piece; });
   };
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const ValueId operand = operands[i];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/plan.hpp"
 
-#include "engine/compile/cluster.hpp"
-#include "engine/compile/rewrite.hpp"
+#include "engine/compile/passes.hpp"
 #include "engine/core/error.hpp"
 #include "engine/dispatch/function_run.hpp"
 #include "engine/dispatch/kernel_run.hpp"
@@ -13,16 +12,6 @@
 #include <utility>
 
 namespace lodestone::engine {
-namespace {
-
-/// Returns what a level makes of a program; none where it runs as it was recorded.
-std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs, Level level) {
-  if (level == Level::O0) return std::nullopt;
-  return clustered(rewritten(program).program, inputs);
-}
-
-}  // namespace
-
 /// Memory for one run at a time, with every call made ready.
 struct Plan::Instance {
   struct Call {
@@ -46,8 +35,8 @@ struct Plan::Instance {
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
            HostJit& jit)
     : program_(std::move(program)),
-      optimized_(optimized(program_, inputs, level)),
-      lowered_(lowered(running(), inputs)),
+      optimized_(after(program_, inputs, passes_of(level))),
+      lowered_(engine::lowered(running(), inputs)),
       generated_(lowered_, jit),
       donors_(std::move(donors)),
       donations_(engine::donations(running(), lowered_, donors_)),

@@ -43,6 +43,8 @@ class Plan {
   [[nodiscard]] std::int64_t n_by_text() const { return generated_.n_ready(); }
   /// Returns the C++ of the clusters that have one.
   [[nodiscard]] std::string generated_text() const;
+  /// Returns what a run does.
+  [[nodiscard]] const Lowered& lowered() const { return lowered_; }
   [[nodiscard]] const std::vector<Donor>& donors() const { return donors_; }
   /// Returns those of the donors whose memory can be used.
   [[nodiscard]] const std::vector<Donation>& donations() const { return donations_; }

@@ -20,27 +20,26 @@ double flops_of(const Node& node) {
   return node.op->flops({*node.op, in, node.attrs.get(), node.where}, node.aval);
 }
 
-/// Returns the bytes read from an operand; elements repeated by broadcasting are read once.
-double bytes_of(const Aval& aval, const Strides& strides) {
+}  // namespace
+
+double bytes_of_elements(const Aval& aval, const Strides& strides) {
   auto bytes = static_cast<double>(core::size_of(aval.dtype));
   for (int axis = 0; axis < aval.shape.rank(); ++axis)
     bytes *= strides[axis] == 0 ? 1.0 : static_cast<double>(aval.shape[axis]);
   return bytes;
 }
 
-}  // namespace
-
 double bytes_moved(const Node& node) {
   if (is_view(node)) return 0.0;
   double bytes = 0.0;
   if (node.aval.kind == Kind::tuple) {
     for (const Tensor& each : evaluated_elements(node))
-      bytes += bytes_of(each.aval(), each.node().look.strides);
+      bytes += bytes_of_elements(each.aval(), each.node().look.strides);
   } else {
-    bytes = bytes_of(node.aval, node.look.strides);
+    bytes = bytes_of_elements(node.aval, node.look.strides);
   }
   for (const NodePtr& input : node.inputs) {
-    if (input->aval.kind == Kind::array) bytes += bytes_of(input->aval, input->look.strides);
+    if (input->aval.kind == Kind::array) bytes += bytes_of_elements(input->aval, input->look.strides);
   }
   return bytes;
 }
@@ -110,12 +109,8 @@ Profile Profile::of(const std::function<void()>& f) {
     const double seconds = watch.end();
     const std::string name = name_of(node);
     OpProfile& profile = of_op.try_emplace(name, OpProfile{name}).first->second;
-    ++profile.calls;
-    profile.seconds += seconds;
-    if (is_counted(node) && !is_view(node)) {
-      profile.flops += flops_of(node);
-      profile.bytes += bytes_moved(node);
-    }
+    const bool moves = is_counted(node) && !is_view(node);
+    profile.add({name, 1, seconds, moves ? flops_of(node) : 0.0, moves ? bytes_moved(node) : 0.0});
     watch.skip();
   };
   const ExecutionObserver observer(seen, [&](const Node&) { watch.begin(); });
@@ -129,14 +124,16 @@ Profile Profile::of(const std::function<void()>& f) {
   return result;
 }
 
-OpProfile Profile::total() const {
+void OpProfile::add(const OpProfile& other) {
+  calls += other.calls;
+  seconds += other.seconds;
+  flops += other.flops;
+  bytes += other.bytes;
+}
+
+OpProfile total_of(const std::vector<OpProfile>& ops) {
   OpProfile total{"all"};
-  for (const OpProfile& each : ops_) {
-    total.calls += each.calls;
-    total.seconds += each.seconds;
-    total.flops += each.flops;
-    total.bytes += each.bytes;
-  }
+  for (const OpProfile& each : ops) total.add(each);
   return total;
 }
 

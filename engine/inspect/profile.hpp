@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/graph/aval.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,6 +11,9 @@
 namespace lodestone::engine {
 
 class Node;
+
+/// Returns the bytes of the elements of an array; elements repeated by broadcasting count once.
+[[nodiscard]] double bytes_of_elements(const Aval& aval, const Strides& strides);
 
 /// Returns the bytes moved by a node that has run and still has its inputs. Elements of inputs are read once,
 /// however often they are repeated, and the output is written once; 0 for a view.
@@ -21,7 +26,13 @@ struct OpProfile {
   double seconds = 0.0;  ///< its own: without the ops of a graph that it ran
   double flops = 0.0;    ///< real operations, as the op's row counts them
   double bytes = 0.0;    ///< see `bytes_moved`
+
+  /// Adds the cost of other calls.
+  void add(const OpProfile& other);
 };
+
+/// Returns the cost of all calls, under the name "all".
+[[nodiscard]] OpProfile total_of(const std::vector<OpProfile>& ops);
 
 /// The time of a computation, op by op, the longest first.
 class Profile {
@@ -29,7 +40,7 @@ class Profile {
   /// Runs f and measures every op that is executed on this thread. f must evaluate its results.
   [[nodiscard]] static Profile of(const std::function<void()>& f);
   [[nodiscard]] const std::vector<OpProfile>& ops() const { return ops_; }
-  [[nodiscard]] OpProfile total() const;
+  [[nodiscard]] OpProfile total() const { return total_of(ops_); }
   /// Returns the time spent outside the ops: recording, reading elements, freeing, other work of f.
   [[nodiscard]] double seconds_between() const { return seconds_between_; }
   /// Returns a table: op, calls, milliseconds, share, GFLOP/s, GB/s; below it the milliseconds between the

@@ -62,6 +62,8 @@ Arena& Arena::of(Device device) {
   return (*arenas)[device.index];
 }
 
+std::size_t Arena::taken_by(std::size_t bytes) { return class_of(bytes).bytes; }
+
 Arena::Arena(Device device) : device_(device), cache_limit_(default_cache_limit()) {}
 Arena::~Arena() { trim(); }
 

@@ -28,6 +28,9 @@ class Arena {
   /// The arena of a device. errors: DeviceError for a device this build does not have.
   static Arena& of(Device device);
 
+  /// Returns the bytes that a request of so many takes: those of its size class.
+  [[nodiscard]] static std::size_t taken_by(std::size_t bytes);
+
   explicit Arena(Device device);
   ~Arena();
   Arena(const Arena&) = delete;

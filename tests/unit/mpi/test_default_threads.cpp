@@ -2,11 +2,10 @@
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/default_threads.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/environment_variable.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sched.h>
-#include <string>
 
 using namespace lodestone::core;
 
@@ -15,26 +14,9 @@ namespace {
 const MPI_Comm world = MPI_COMM_WORLD;
 
 /// OMP_NUM_THREADS for a scope; empty: not set.
-class Wanted {
+class Wanted : lodestone::tests::EnvironmentVariable {
  public:
-  explicit Wanted(const char* text) {
-    if (const char* value = std::getenv(name)) before_ = value;
-    set(text);
-  }
-  ~Wanted() { set(before_.c_str()); }
-  Wanted(const Wanted&) = delete;
-  Wanted& operator=(const Wanted&) = delete;
-
- private:
-  static constexpr const char* name = "OMP_NUM_THREADS";
-  static void set(const char* text) {
-    if (*text == '\0') {
-      unsetenv(name);
-    } else {
-      setenv(name, text, 1);
-    }
-  }
-  std::string before_;
+  explicit Wanted(const char* text) : EnvironmentVariable("OMP_NUM_THREADS", text) {}
 };
 
 int n_processors() {

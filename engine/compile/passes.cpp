@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/passes.hpp"
+
+#include "engine/compile/cluster.hpp"
+#include "engine/compile/rewrite.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+
+namespace lodestone::engine {
+namespace {
+
+Program rewriting(const Program& program, std::span<const Strides>) { return rewritten(program).program; }
+Program merging(const Program& program, std::span<const Strides> inputs) {
+  return clustered(program, inputs);
+}
+
+constexpr std::array passes_of_1{Pass{"rewriting", Stage::rewritten, rewriting},
+                                 Pass{"merging", Stage::running, merging}};
+
+/// Returns true if faults of the compiler shall not be passed over.
+bool must_compile() {
+  const char* value = std::getenv("LODESTONE_COMPILE");
+  return value != nullptr && std::string_view(value) == "must";
+}
+
+void warn_once(const Pass& pass, const core::Error& error) {
+  static std::atomic<bool> has_warned{false};
+  if (has_warned.exchange(true)) return;
+  core::log::warning(core::log::Id("engine::compile#pass_failed"),
+                     "the compiler's {} failed, so that a function runs as it was recorded, with the same "
+                     "bits and more time; please report this: {}",
+                     pass.name, error.what());
+}
+
+}  // namespace
+
+std::span<const Pass> passes_of(Level level) {
+  return level == Level::O0 ? std::span<const Pass>() : passes_of_1;
+}
+
+std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
+                             std::span<const Pass> passes) {
+  std::optional<Program> result;
+  for (const Pass& pass : passes) {
+    try {
+      result = pass.run(result ? *result : program, inputs);
+    } catch (const core::Error& error) {
+      if (must_compile()) throw;
+      warn_once(pass, error);
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+}  // namespace lodestone::engine

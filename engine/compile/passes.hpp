@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: plans and what shows programs share the list.
+// Inside of the engine: what the compiler does to a program, step by step.
+#pragma once
+
+#include "engine/compile/level.hpp"
+#include "engine/program/program.hpp"
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace lodestone::engine {
+
+/// A step of the compiler, for inputs with such strides. It gives a program with the same bits, which is
+/// verified as every program.
+struct Pass {
+  std::string_view name;
+  Stage gives;
+  Program (*run)(const Program& program, std::span<const Strides> inputs);
+};
+
+/// Returns the passes of a level, in their order.
+[[nodiscard]] std::span<const Pass> passes_of(Level level);
+
+/// Returns a program after the passes; none where there are none. `inputs`: strides of what it will run on. A
+/// pass that fails is a fault of the compiler, not of the user: then none of them counts, the program runs as
+/// it was recorded, and the first time a warning says so. With `LODESTONE_COMPILE=must` in the environment it
+/// is an error instead.
+[[nodiscard]] std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
+                                           std::span<const Pass> passes);
+
+}  // namespace lodestone::engine

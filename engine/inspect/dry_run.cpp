@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/inspect/dry_run.hpp"
+
+#include "engine/compile/plan.hpp"
+#include "engine/compile/recorded_function.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/json_text.hpp"
+#include "engine/inspect/kernel_clock.hpp"
+#include "engine/record/record.hpp"
+#include "engine/record/rule_args.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lodestone::engine {
+namespace {
+
+std::size_t taken_by(const Aval& aval) {
+  return aval.kind == Kind::array ? Arena::taken_by(aval.bytes()) : 0;
+}
+
+/// Returns the strides that a cell's array has when the function runs.
+Strides strides_of(const Variable& cell) {
+  const Tensor value = cell.value();
+  const Node& node = value.node();
+  const Strides dense = contiguous_strides(value.shape());
+  const bool is_there = node.buffer && !node.is_abstract;
+  const bool is_repeated = std::ranges::any_of(node.look.strides, [](auto step) { return step == 0; });
+  return is_there && !is_repeated ? node.look.strides : dense;
+}
+
+std::vector<Strides> strides_of_inputs(const RecordedFunction& f) {
+  std::vector<Strides> result;
+  for (std::size_t i = 0; i < f.n_arguments(); ++i)
+    result.push_back(contiguous_strides(f.program.values()[i].aval.shape));
+  for (const Variable& each : f.read) result.push_back(strides_of(each));
+  result.resize(f.program.n_inputs());  // those of scalars behind them
+  return result;
+}
+
+// ---- Memory ----------------------------------------------------------------------------------------------
+
+/// Returns the bytes that are in use as long as a run lasts.
+DryRun::Memory memory_at_first(const RecordedFunction& f, const Plan& plan) {
+  DryRun::Memory memory;
+  const std::vector<Value>& values = f.program.values();
+  for (std::size_t i = 0; i < f.program.n_inputs(); ++i) {
+    const bool is_cell = i >= f.n_arguments() && i < f.n_arguments() + f.read.size();
+    (is_cell ? memory.cells : memory.arguments) += taken_by(values[i].aval);
+  }
+  for (const Variable& each : f.assigned) {
+    if (std::ranges::find(f.read, each) == f.read.end()) memory.cells += taken_by(each.value().aval());
+  }
+  std::set<const Buffer*> seen;
+  for (const Program* program : {&plan.program(), &plan.running()}) {
+    for (const Tensor& each : program->constants()) {
+      const BufferPtr& buffer = each.node().buffer;
+      if (buffer && seen.insert(buffer.get()).second) memory.constants += Arena::taken_by(buffer->bytes());
+    }
+  }
+  for (const Block& each : plan.lowered().blocks) memory.block += Arena::taken_by(each.bytes);
+  return memory;
+}
+
+/// Returns the most bytes of arrays that a run holds at a time beside what is there at first.
+std::size_t most_held(const Plan& plan) {
+  const Lowered& lowered = plan.lowered();
+  const auto bytes_of = [&](std::uint32_t held) {
+    const auto has_place = [&](const Donation& each) { return each.held == held; };
+    if (std::ranges::any_of(plan.donations(), has_place)) return std::size_t{0};
+    return taken_by(plan.running().values()[lowered.held[held].value].aval);
+  };
+  std::size_t now = 0, most = 0;
+  const auto add = [&](const std::vector<std::uint32_t>& list) {
+    for (const std::uint32_t held : list) now += bytes_of(held);
+    most = std::max(most, now);
+  };
+  for (const Segment& each : lowered.segments) {
+    add(each.made);
+    if (each.call) add(each.call->results);
+    for (const std::uint32_t held : each.released) now -= bytes_of(held);
+  }
+  return most;
+}
+
+// ---- Work ------------------------------------------------------------------------------------------------
+
+/// Returns the real operations of a launch, as the op's row counts them.
+double flops_of(const Launch& launch, std::span<const Access> operands) {
+  const Aval& out = *operands[launch.n_in].aval;
+  if (!launch.op->flops) return static_cast<double>(out.count());
+  Tensors in;
+  for (const Access& each : operands.first(launch.n_in)) in.push_back(placeholder(*each.aval));
+  return launch.op->flops({*launch.op, in, launch.attrs, launch.where}, out);
+}
+
+OpProfile work_of(const Lowered& plan, const Launch& launch) {
+  const auto operands = std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
+  double bytes = 0.0;
+  for (const Access& each : operands) bytes += bytes_of_elements(*each.aval, *each.strides);
+  const DType dtype = operands[0].aval->dtype;
+  return {fmt::format("{} {}", launch.op->name, core::name_of(dtype)), 1, 0.0, flops_of(launch, operands),
+          bytes};
+}
+
+void add_work(DryRun& result, const Lowered& plan, const DryRunOptions& options) {
+  std::map<std::string, OpProfile> of_op;
+  KernelClock clock(options.times ? options.most_timed_bytes : 0);
+  for (const Launch& each : plan.launches) {
+    OpProfile work = work_of(plan, each);
+    const auto seconds = clock.seconds(plan, each);
+    if (!seconds) ++result.n_untimed;
+    work.seconds = seconds.value_or(0.0);
+    of_op.try_emplace(work.op, OpProfile{work.op}).first->second.add(work);
+  }
+  for (const auto& [name, work] : of_op) result.ops.push_back(work);
+  std::ranges::stable_sort(result.ops, [](const OpProfile& a, const OpProfile& b) {
+    return std::pair(a.seconds, a.bytes) > std::pair(b.seconds, b.bytes);
+  });
+}
+
+/// Returns "12.3 MB".
+std::string megabytes(double bytes) { return fmt::format("{:.3g} MB", 1e-6 * bytes); }
+
+}  // namespace
+
+DryRun dry_run(const Function& f, std::span<const Aval> arguments, const DryRunOptions& options,
+               std::source_location where) {
+  const auto recorded = recorded_function(f, arguments, where);
+  if (!recorded)
+    throw core::InvalidArgument("engine::dry_run#inside_transform",
+                                "expected a function of its arguments and cells, got one that captured a "
+                                "tensor which a transform follows; call dry_run outside of transforms {}",
+                                at_line(where));
+  const Plan plan(recorded->program, strides_of_inputs(*recorded), options.level, recorded->donors());
+  DryRun result;
+  result.peak = memory_at_first(*recorded, plan);
+  result.peak.results = most_held(plan);
+  result.n_instructions = std::ssize(plan.program().instructions());
+  result.n_launches = plan.n_launches();
+  result.n_functions = std::ranges::count_if(plan.lowered().segments,
+                                             [](const Segment& each) { return each.call.has_value(); });
+  result.n_threads = plan.lowered().n_threads;
+  add_work(result, plan.lowered(), options);
+  return result;
+}
+
+std::string DryRun::text() const {
+  const OpProfile all = total_of(ops);
+  std::string result = fmt::format(
+      "peak memory:   {} = arguments {} + cells {} + constants {} + block {} + results {}\n"
+      "work:          {} launches of {} recorded instructions, {:.3g} GFLOP, {} moved\n",
+      megabytes(static_cast<double>(peak.total())), megabytes(static_cast<double>(peak.arguments)),
+      megabytes(static_cast<double>(peak.cells)), megabytes(static_cast<double>(peak.constants)),
+      megabytes(static_cast<double>(peak.block)), megabytes(static_cast<double>(peak.results)), n_launches,
+      n_instructions, 1e-9 * all.flops, megabytes(all.bytes));
+  if (n_functions > 0)
+    result += fmt::format("not counted:   what {} call(s) of functions need inside of them\n", n_functions);
+  if (n_untimed < n_launches)
+    result +=
+        fmt::format("time:          about {:.3g} ms on {} thread(s){}\n", 1e3 * all.seconds, n_threads,
+                    n_untimed > 0 ? fmt::format(", without {} launches that were not timed", n_untimed) : "");
+  result += fmt::format("{:<28} {:>8} {:>10} {:>10} {:>10}\n", "op", "launches", "MFLOP", "MB", "ms");
+  for (const OpProfile& each : ops)
+    result +=
+        fmt::format("{:<28} {:>8} {:>10.3f} {:>10.3f} {:>10}\n", each.op, each.calls, 1e-6 * each.flops,
+                    1e-6 * each.bytes, each.seconds > 0.0 ? fmt::format("{:.3f}", 1e3 * each.seconds) : "-");
+  return result;
+}
+
+std::string DryRun::json() const {
+  std::string list;
+  for (const OpProfile& each : ops)
+    list += fmt::format(
+        "{}{{\"op\": {}, \"launches\": {}, \"seconds\": {:.6g}, \"flops\": {:.17g}, \"bytes\": {:.17g}}}",
+        list.empty() ? "" : ", ", core::json_quoted(each.op), each.calls, each.seconds, each.flops,
+        each.bytes);
+  const OpProfile all = total_of(ops);
+  return fmt::format(
+      "{{\"peak_bytes\": {}, \"of\": {{\"arguments\": {}, \"cells\": {}, \"constants\": {}, \"block\": {}, "
+      "\"results\": {}}}, \"n_instructions\": {}, \"n_launches\": {}, \"n_functions\": {}, \"n_untimed\": "
+      "{}, "
+      "\"n_threads\": {}, \"seconds\": {:.6g}, \"flops\": {:.17g}, \"bytes\": {:.17g}, \"ops\": [{}]}}",
+      peak.total(), peak.arguments, peak.cells, peak.constants, peak.block, peak.results, n_instructions,
+      n_launches, n_functions, n_untimed, n_threads, all.seconds, all.flops, all.bytes, list);
+}
+
+}  // namespace lodestone::engine

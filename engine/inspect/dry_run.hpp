@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a function will need, known before it runs: memory to the byte, work, and time.
+#pragma once
+
+#include "engine/compile/level.hpp"
+#include "engine/inspect/profile.hpp"
+#include "engine/record/trace.hpp"
+
+namespace lodestone::engine {
+
+struct DryRunOptions {
+  Level level = Level::O1;  ///< as in `CompileOptions`
+  bool times = true;        ///< kernels are timed, one of each kind alone
+  std::size_t most_timed_bytes = std::size_t{1}
+                                 << 30;  ///< operands of a kernel that is timed; larger ones stay untimed
+};
+
+/// The needs of a call of a compiled function. Calls of functions (`cond`, `scan`, simulations, …) are
+/// counted; what they need inside of them is not.
+struct DryRun {
+  /// Bytes in use at the fullest moment, each array with the size that the arena gives it.
+  struct Memory {
+    std::size_t arguments = 0;  ///< and numbers that the host feeds
+    std::size_t cells = 0;      ///< parameters, moments, statistics: what the function reads and assigns
+    std::size_t constants = 0;  ///< captured arrays, and numbers, though other programs may share these
+    std::size_t block = 0;      ///< all that lives and dies within a call
+    std::size_t results = 0;    ///< arrays that leave, new values of cells without the place of the old ones
+    [[nodiscard]] std::size_t total() const { return arguments + cells + constants + block + results; }
+  };
+  Memory peak;
+  std::int64_t n_instructions = 0;  ///< as recorded, views among them
+  std::int64_t n_launches = 0;      ///< kernels that a call runs
+  std::int64_t n_functions = 0;     ///< calls of what no kernel computes
+  std::int64_t n_untimed = 0;       ///< launches whose time is not in `ops`
+  int n_threads = 1;                ///< on which a launch may run
+  std::vector<OpProfile> ops;       ///< by op, the longest first, else those that move most
+
+  /// Returns the sum over the launches, s; 0 where none was timed.
+  [[nodiscard]] double seconds() const { return total_of(ops).seconds; }
+  /// Returns memory, work and the table of the ops, for people.
+  [[nodiscard]] std::string text() const;
+  /// Returns the same numbers as one JSON object.
+  [[nodiscard]] std::string json() const;
+};
+
+/// Records f for arguments of these abstract values and makes its plan, but does not run it: no array of it
+/// is made but constants. Cells may hold tensors that nobody has asked for yet; they stay so. The memory is
+/// that of a call of `compile(f)` from the second on, when cells own their arrays; nothing else that the
+/// program holds is in it. The time is the sum of those of its kernels, each kind of which runs a few times
+/// on arrays of one number. errors: those of f; InvalidArgument with the line where f reads values of its
+/// arguments or cells, and inside of a transform.
+[[nodiscard]] DryRun dry_run(const Function& f, std::span<const Aval> arguments,
+                             const DryRunOptions& options = {},
+                             std::source_location where = std::source_location::current());
+
+}  // namespace lodestone::engine

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/compile.hpp"
+#include "engine/inspect/dry_run.hpp"
+#include "engine/memory/arena.hpp"
+#include "engine/nn/activation.hpp"
+#include "engine/nn/linear.hpp"
+#include "engine/nn/loss.hpp"
+#include "engine/nn/module.hpp"
+#include "engine/ops/linalg.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/optim/optimizer.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/record/variable.hpp"
+#include "engine/transform/control.hpp"
+#include "engine/transform/variables.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/unit/engine/row.hpp"
+#include "tests/unit/engine/sample_networks.hpp"
+
+using namespace lodestone;
+using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
+
+namespace {
+
+/// Returns the bytes that a call adds to what is in use, after one that makes the plan.
+std::size_t measured(const Compiled& f, const Tensors& inputs) {
+  static_cast<void>(f(inputs));
+  Arena& arena = Arena::of(default_device());
+  const std::size_t before = arena.stats().in_use;
+  arena.reset_peak();
+  const Tensors results = f(inputs);
+  return arena.stats().peak - before;
+}
+
+/// A network that Adam trains, with its step.
+struct Training {
+  InitialValues initial{7};
+  Sequential net{Linear(3, 32, initial), swish, Linear(32, 1, initial)};
+  Adam adam{net, {.learning_rate = 1e-2}};
+  Tensors operator()(const Tensors& batch) const {
+    const auto loss = [&] { return mean_squared_error(net(batch[0]), batch[1]); };
+    const auto [value, gradients] = value_and_grad(loss, net.parameters());
+    adam.step(gradients);
+    return {value};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("dry run: what a call adds is announced to the byte, for thirty networks", "[engine]") {
+  const Level level = GENERATE(Level::O0, Level::O1);
+  const DType dtype = GENERATE(DType::f32, DType::f64);
+  for (const tests::SampleNetwork& each : tests::SampleNetworks(dtype).all()) {
+    CAPTURE(each.name, static_cast<int>(level));
+    const DryRun announced = dry_run(each.f, avals_of(each.inputs), {.level = level, .times = false});
+    if (announced.n_functions > 0) continue;  // what they need inside is not announced
+    CHECK(announced.peak.results == measured(compile(each.f, {.level = level}), each.inputs));
+  }
+}
+
+TEST_CASE("dry run: each part of the memory of a training is announced to the byte", "[engine]") {
+  const Level level = GENERATE(Level::O0, Level::O1);
+  const Training training;
+  const Tensors batch{Tensor::from(std::vector<float>(150, 0.5F), {50, 3}).eval(),
+                      Tensor::from(std::vector<float>(50, 0.25F), {50, 1}).eval()};
+  const DryRun announced = dry_run(training, avals_of(batch), {.level = level, .times = false});
+  const Compiled step = compile(training, {.level = level});
+  static_cast<void>(step(batch));  // moments, which begin as one shared zero, get arrays
+
+  constexpr std::size_t n_numbers = 3;  // of Adam, fed to every run
+  const std::size_t of_numbers = n_numbers * Arena::taken_by(4);
+  CHECK(announced.peak.arguments == Arena::taken_by(600) + Arena::taken_by(200) + of_numbers);
+  CHECK(announced.peak.results == Arena::taken_by(4));  // the loss; cells take their new values in place
+  CHECK(measured(step, batch) == announced.peak.results + of_numbers);
+  CHECK(announced.peak.block == Arena::taken_by(step.stats().block_bytes));
+  std::size_t of_cells = Arena::taken_by(8);  // the number of steps
+  for (const Variable& each : training.net.parameters())
+    of_cells += 3 * Arena::taken_by(each.value().node().buffer->bytes());  // and two moments
+  CHECK(announced.peak.cells == of_cells);
+  CHECK(announced.n_launches * 3 == step.stats().n_launches);
+}
+
+TEST_CASE("dry run: nothing is computed, and cells stay as they were", "[engine]") {
+  const Variable weights("w",
+                         exp(Tensor::from(std::vector<double>{1, 2}, {2})) * 3.0);  // nobody has asked for it
+  const auto f = [&](const Tensors& x) -> Tensors {
+    const Tensor y = matmul(x[0], weights.value());
+    weights.assign(weights.value() + 1.0);
+    return {y};
+  };
+  const std::vector<Aval> arguments{{{100'000'000, 2}, DType::f64, default_device()}};
+  Arena& arena = Arena::of(default_device());
+  arena.reset_peak();
+  const std::size_t before = arena.stats().in_use;
+  const DryRun announced = dry_run(f, arguments, {.most_timed_bytes = 1000});
+  CHECK(arena.stats().peak - before < 10'000);
+  CHECK(weights.value().node().buffer.get() == nullptr);
+  CHECK(announced.peak.arguments >= 1'600'000'000);
+  CHECK(announced.peak.results >= 800'000'000);
+  CHECK(announced.n_untimed == 1);
+  CHECK(announced.seconds() > 0.0);  // the sum of two
+}
+
+TEST_CASE("dry run: work is that of the ops, and captured arrays are constants", "[engine]") {
+  const Tensor captured = Tensor::from(std::vector<double>(600, 0.5), {20, 30});
+  const auto f = [&](const Tensors& x) -> Tensors { return {exp(matmul(x[0], captured))}; };
+  const DryRun announced = dry_run(f, std::vector<Aval>{{{10, 20}, DType::f64, default_device()}});
+  CHECK(announced.n_launches == 2);
+  CHECK(announced.n_untimed == 0);
+  CHECK(announced.peak.constants == Arena::taken_by(4800));
+  const OpProfile all = total_of(announced.ops);
+  CHECK(all.flops == 2 * 10 * 20 * 30 + 300);
+  CHECK(all.bytes == 8 * (200 + 600 + 300 + 300 + 300));
+  CHECK(all.calls == 2);
+  CHECK(all.seconds > 0.0);
+  CHECK(announced.text().find("dot_general f64") != std::string::npos);
+  CHECK(announced.json().find("\"n_launches\": 2") != std::string::npos);
+}
+
+TEST_CASE("dry run: calls of functions are counted", "[engine]") {
+  const auto f = [](const Tensors& x) {
+    return cond(
+        greater(sum(x[0]), 0.0), [](const Tensors& in) -> Tensors { return {exp(in[0])}; },
+        [](const Tensors& in) { return in; }, x);
+  };
+  const DryRun announced = dry_run(f, std::vector<Aval>{{{10}, DType::f64, default_device()}});
+  CHECK(announced.n_functions == 1);
+  CHECK(announced.text().find("not counted") != std::string::npos);
+}
+
+TEST_CASE("dry run: a function that reads values is refused with the line", "[engine]") {
+  const std::vector<Aval> scalar{{{}, DType::f64, default_device()}};
+  const auto reads = [](const Tensors& x) -> Tensors { return {x[0].item<double>() > 0.0 ? x[0] : -x[0]}; };
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(dry_run(reads, scalar)); }),
+             HasId("no_values_while_tracing", {"(test_dry_run.cpp:"}));
+}
