@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: memory, work and time of a training step before it runs: the largest batch that fits into
-// a gigabyte, which ops take the time, and that the block of a step takes what was announced, to the byte.
+// What this shows: a dry run tells memory, work and time of a training step before it runs. It finds the
+// largest batch that fits into a gigabyte and the ops that take the time, and the block of a step then takes
+// what was announced, to the byte.
 //
 // Equation: min mean (f(x; w) − y)², f convolutions of 3 × 3 with swish; Adam
 //

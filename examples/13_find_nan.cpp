@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a loss whose value is fine and whose gradient is NaN, the op and line where the first
-// number that is not finite comes from, and the repair.
+// What this shows: a loss has a value, but a gradient of NaN; a search names the op that gives the first
+// number which is not finite, and a small number under the root mends it.
 //
 // Equation: sum of distances |p_i − q_i|, where one of the pairs is one point: d√s/ds is infinite at s = 0
 //

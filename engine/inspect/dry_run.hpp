@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function will need, known before it runs: memory to the byte, work, and time.
+// A dry run tells what a function will need before it runs: memory to the byte, work, and time.
 #pragma once
 
 #include "engine/compile/level.hpp"

@@ -28,7 +28,7 @@ struct NetworkDecoderOptions {
 /// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch. Modules are
 /// called in evaluation mode. They are recorded once per number of subdomains (`engine::compile`), and follow
 /// changes of their variables. errors: InvalidArgument for one that gives other shapes or numbers than f64.
-/// Of its functions: ShapeError; SolverError for codes or cells that are not finite.
+/// Its functions throw ShapeError, and SolverError for codes or cells that are not finite.
 [[nodiscard]] DecoderPtr network_decoder(NetworkDecoderOptions options, engine::Layer decode,
                                          std::optional<engine::Layer> encode = {});
 

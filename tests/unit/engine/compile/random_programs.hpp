@@ -47,6 +47,12 @@ inline engine::Tensor drawn(engine::DType dtype, const engine::Shape& shape, std
     return cast(core::name_of(dtype)[0] == 'u' ? engine::abs(real) * 3.0 : real * 3.0, dtype).eval();
   return cast(real, dtype).eval();
 }
+/// Returns numbers that depend on the seed alone.
+inline engine::Tensor drawn(const engine::Shape& shape, std::uint64_t seed = 1,
+                            engine::DType dtype = engine::DType::f64) {
+  std::mt19937_64 random(seed);
+  return drawn(dtype, shape, random);
+}
 
 /// A function of elementwise ops, broadcasts, other views and sums, the same for each seed.
 class RandomProgram {

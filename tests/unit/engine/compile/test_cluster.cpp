@@ -33,14 +33,8 @@ namespace {
 
 constexpr Dim n = 24, m = 10;
 constexpr std::size_t bytes = 8 * n * m;  // of an array of f64
-Tensor matrix(std::uint64_t seed = 1) {
-  std::mt19937_64 random(seed);
-  return tests::drawn(DType::f64, {n, m}, random);
-}
-Tensor vector_of(Dim count) {
-  std::mt19937_64 random(7);
-  return tests::drawn(DType::f64, {count}, random);
-}
+Tensor matrix(std::uint64_t seed = 1) { return tests::drawn({n, m}, seed); }
+Tensor vector_of(Dim count) { return tests::drawn({count}, 7); }
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::drawn;
 using tests::plan_of;
 using tests::same_bits;
 using tests::Threads;
@@ -20,11 +21,6 @@ namespace {
 
 constexpr Dim n = 240, m = 100;
 constexpr std::size_t bytes = 8 * n * m;  // of an array of f64
-
-Tensor drawn(const Shape& shape, std::uint64_t seed = 1, DType dtype = DType::f64) {
-  std::mt19937_64 random(seed);
-  return tests::drawn(dtype, shape, random);
-}
 
 using Reduce = Tensor (*)(const Located&, std::optional<Axes>, Keep);
 
@@ -151,7 +147,7 @@ TEST_CASE("reductions of what is made: others that need the array have it stored
   CHECK(work_of(f(in_a_product), {x}).n_launches == 3);
   const auto turned = [](const Tensor& e) -> Tensors { return {sum(transpose(e), Axes{0})}; };
   CHECK(work_of(f(turned), {x}).n_launches == 2);  // its order of adding is that of another array
-  // What else the cluster gives is stored on the way.
+  // Other results of the cluster are stored on the way.
   const auto beside = [](const Tensor& e) -> Tensors { return {sum(sin(e), Axes{0}), e}; };
   CHECK(work_of(f(beside), {x}) == Work{1, 2 * bytes + 8 * m});
   const auto two = [](const Tensor& e) -> Tensors { return {sum(sin(e), Axes{0}), sum(cos(e), Axes{1})}; };

@@ -6,6 +6,7 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::drawn;
 using tests::plan_of;
 using tests::same_bits;
 using tests::Threads;
@@ -16,11 +17,6 @@ namespace {
 
 constexpr Dim n = 24, m = 10;
 constexpr std::size_t bytes = 8 * n * m;  // of an array of f64
-
-Tensor drawn(const Shape& shape, std::uint64_t seed = 1, DType dtype = DType::f64) {
-  std::mt19937_64 random(seed);
-  return tests::drawn(dtype, shape, random);
-}
 
 Tensors softmax_of_rows(const Tensors& in) {
   const Tensor e = exp(in[0] - max(in[0], Axes{-1}, Keep::yes));

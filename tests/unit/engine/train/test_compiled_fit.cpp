@@ -15,14 +15,17 @@
 #include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/engine/same_bits.hpp"
+#include "tests/unit/engine/train/waves.hpp"
 
 #include <set>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::absolute;
 using tests::error_of;
 using tests::HasId;
 using tests::same_bits;
+using tests::squared;
 
 namespace {
 
@@ -31,21 +34,7 @@ using MaybeLevel = std::optional<Level>;
 constexpr MaybeLevel op_by_op = {};
 const std::vector<Level> levels{Level::O0, Level::O1};
 
-Tensor drawn(const Shape& shape, std::uint64_t seed) {
-  return InitialValues(seed, f32).draw(shape, normal_around(0.0, 1.0));
-}
-
-Dataset waves(std::int64_t n, std::uint64_t seed) {
-  const Tensor x = drawn({n, 3}, seed);
-  return Dataset(NamedTensors{{"input", x}, {"target", sin(sum(x, Axes{1}, Keep::yes)).eval()}});
-}
-
-const auto squared = [](const Tensor& predicted, const Tensor& target) {
-  return mean_squared_error(predicted, target);
-};
-const auto absolute = [](const Tensor& predicted, const Tensor& target) {
-  return mean_absolute_error(predicted, target);
-};
+Dataset waves(std::int64_t n, std::uint64_t seed) { return tests::waves(n, seed, f32); }
 
 /// Batch norm, dropout and a schedule; 44 items in batches of 8, the last of 4.
 struct Trained {

@@ -15,36 +15,25 @@
 #include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/engine/row.hpp"
+#include "tests/unit/engine/train/waves.hpp"
 
 #include <cmath>
 #include <sstream>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::absolute;
 using tests::error_of;
 using tests::HasId;
 using tests::row;
+using tests::squared;
 
 namespace {
 
 constexpr DType f64 = DType::f64;
 
-Tensor drawn(const Shape& shape, std::uint64_t seed) {
-  return InitialValues(seed, f64).draw(shape, normal_around(0.0, 1.0));
-}
-
-/// y = sin of a sum of inputs.
-Dataset waves(std::int64_t n, std::uint64_t seed) {
-  const Tensor x = drawn({n, 3}, seed);
-  return Dataset(NamedTensors{{"input", x}, {"target", sin(sum(x, Axes{1}, Keep::yes)).eval()}});
-}
-
-const auto squared = [](const Tensor& predicted, const Tensor& target) {
-  return mean_squared_error(predicted, target);
-};
-const auto absolute = [](const Tensor& predicted, const Tensor& target) {
-  return mean_absolute_error(predicted, target);
-};
+Tensor drawn(const Shape& shape, std::uint64_t seed) { return tests::normals(shape, seed, f64); }
+Dataset waves(std::int64_t n, std::uint64_t seed) { return tests::waves(n, seed, f64); }
 
 /// A run with everything that has state: batch norm, dropout, shuffled data, accumulation, a schedule,
 /// callbacks.
