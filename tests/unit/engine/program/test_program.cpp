@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
+#include "engine/memory/arena.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/program/program.hpp"
@@ -106,6 +107,25 @@ TEST_CASE("program: the samples of all rows are programs, each equal to itself m
   });
   CHECK(n_programs > 1000);
   CHECK(n_instructions > n_programs);
+}
+
+TEST_CASE("program: a constant that repeats its elements takes no more memory for its hash", "[engine]") {
+  const auto with = [](double number) {
+    return program_of(
+        [=](const Tensors& in) -> Tensors {
+          return {in[0] + full({500, 700}, number, DType::f64)};
+        },
+        {zeros({500, 700}, DType::f64)});
+  };
+  const Program program = with(2.0), other = with(3.0);
+  Arena& arena = Arena::of(default_device());
+  arena.reset_peak();
+  const std::size_t before = arena.stats().in_use;
+  CHECK(program.hash() != other.hash());
+  CHECK_FALSE(program.same(other));
+  CHECK(program.same(with(2.0)));
+  CHECK(arena.stats().peak - before < 100'000);
+  CHECK(arena.stats().in_use == before);
 }
 
 TEST_CASE("program: another attribute, constant, shape, operand or output makes another one", "[engine]") {
