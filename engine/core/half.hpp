@@ -55,6 +55,14 @@ template <int exponent_bits, int mantissa_bits>
                                mantissa << (52 - mantissa_bits));
 }
 
+/// Returns the same for the numbers whose exponents are those of `float`, by few operations on vectors.
+[[nodiscard]] constexpr std::uint16_t upper_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
+  const std::uint32_t rounded = bits + 0x7fffU + (bits >> 16 & 1U);
+  return static_cast<std::uint16_t>(is_nan ? bits >> 16 | 0x40U : rounded >> 16);
+}
+
 /// An integer as a number that rounds like it: what a double cannot hold stays as a last bit that is set.
 template <std::integral T>
 [[nodiscard]] constexpr double for_rounding(T x) {
@@ -77,6 +85,9 @@ class Half {
  public:
   Half() = default;
   constexpr explicit Half(double x) : bits_(detail::narrowed<exponent_bits, 15 - exponent_bits>(x)) {}
+  constexpr explicit Half(float x)
+      : bits_(exponent_bits == 8 ? detail::upper_half(x)
+                                 : detail::narrowed<exponent_bits, 15 - exponent_bits>(double{x})) {}
   template <std::integral T>
   constexpr explicit Half(T x) : Half(detail::for_rounding(x)) {}
   [[nodiscard]] static constexpr Half of_bits(std::uint16_t bits) {
@@ -87,6 +98,11 @@ class Half {
   [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
   [[nodiscard]] constexpr explicit operator double() const {
     return detail::widened<exponent_bits, 15 - exponent_bits>(bits_);
+  }
+  template <std::same_as<float> T>
+  [[nodiscard]] constexpr explicit operator T() const {
+    return exponent_bits == 8 ? std::bit_cast<float>(std::uint32_t{bits_} << 16)
+                              : static_cast<float>(static_cast<double>(*this));
   }
 
  private:

@@ -8,6 +8,10 @@
 #include <bit>
 #include <new>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace lodestone::engine {
 namespace {
 
@@ -180,6 +184,9 @@ std::size_t Arena::cache_limit() const {
 void Arena::trim() noexcept {
   const std::lock_guard lock(mutex_);
   shrink_cache(0);
+#ifdef __GLIBC__
+  ::malloc_trim(0);  // the heap may have been told to keep what is freed
+#endif
 }
 
 void Arena::reset_peak() {

@@ -83,6 +83,21 @@ std::vector<std::uint16_t> bits_of(const Tensor& x) {
 
 }  // namespace
 
+TEST_CASE("half: floats become bf16 as doubles do, and bf16 floats, NaNs included", "[engine]") {
+  int n_wrong = 0;
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const std::uint32_t lower : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
+      const auto x = std::bit_cast<float>(upper << 16 | lower);
+      n_wrong += BFloat16(x).bits() == BFloat16(static_cast<double>(x)).bits() ? 0 : 1;
+    }
+    const BFloat16 half = BFloat16::of_bits(static_cast<std::uint16_t>(upper));
+    const auto narrow = static_cast<float>(half);
+    const double wide = static_cast<double>(half);
+    n_wrong += static_cast<double>(narrow) == wide || (std::isnan(narrow) && std::isnan(wide)) ? 0 : 1;
+  }
+  CHECK(n_wrong == 0);
+}
+
 TEST_CASE("bf16 and f16: every number comes back from f64, NaN with its payload", "[engine]") {
   check_round_trip<BFloat16>();
   check_round_trip<Float16>();

@@ -3,10 +3,15 @@
 // power of two.
 #include "engine/core/error.hpp"
 #include "engine/core/machine.hpp"
+#include "engine/core/process_memory.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
+
+#include <cstring>
+#include <limits>
+#include <malloc.h>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -41,6 +46,22 @@ TEST_CASE("arena: a block that was given back is handed out again", "[engine]") 
   arena.trim();
   CHECK(total_of(arena) == 0);
 }
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("arena: what is trimmed goes back to the system, even where the heap keeps what is freed",
+          "[engine]") {
+  mallopt(M_MMAP_MAX, 0);  // as core::Session does
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  constexpr std::size_t bytes = std::size_t{200} << 20;
+  Arena arena(cpu);
+  std::byte* const used = arena.allocate(bytes);
+  std::memset(used, 1, bytes);
+  const double before = core::process_memory().resident;
+  arena.free(used, bytes);
+  arena.trim();
+  CHECK(core::process_memory().resident < before - 0.9 * static_cast<double>(bytes));
+}
+#endif
 
 TEST_CASE("arena: a request past the budget names the tensor", "[engine]") {
   const Device second{Device::Kind::cpu, 1};
