@@ -6,6 +6,7 @@ find_package(fmt REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json 3.10 REQUIRED CONFIG)
 include(LodestoneCuda)  # optional; reported by build_info
+find_package(dnnl QUIET CONFIG)  # optional: faster kernels
 if(LODESTONE_ENGINE_ONLY)  # with these where they are, without MPI: no part of the engine needs it yet
   find_package(BLAS QUIET)
   find_package(LAPACK QUIET)

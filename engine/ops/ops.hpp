@@ -154,6 +154,10 @@ struct DotAxes {
   Axes contract_a, contract_b, batch_a, batch_b;
 };
 [[nodiscard]] Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes);
+/// Returns the same for operands of bf16 or f16, multiplied and added in f32, of i8, in i32, and of u8 and
+/// i8, in i32. The result has the wide dtype; derivatives take cotangents in the narrow one. errors:
+/// InvalidArgument for other dtypes.
+[[nodiscard]] Tensor widening_dot_general(const Located& a, const Located& b, const DotAxes& axes);
 /// Returns the matrix product of the last two axes, the others broadcast; vectors as in NumPy.
 [[nodiscard]] Tensor matmul(const Located& a, const Located& b);
 

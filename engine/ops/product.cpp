@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dot_general: C[batch, free a, free b] = Σ A[batch, free a, k] B[batch, k, free b], with axes anywhere.
+// dot_general: C[batch, free a, free b] = Σ A[batch, free a, k] B[batch, k, free b], with axes anywhere; and
+// the same for narrow operands with a wide result.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/batching.hpp"
@@ -25,7 +26,7 @@ void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std:
   for (int i = 0; fits && i < of_a.size(); ++i)
     fits = a.shape[static_cast<int>(of_a[i])] == b.shape[static_cast<int>(of_b[i])];
   if (!fits) {
-    throw core::ShapeError("dot_general#unequal_extents",
+    throw core::ShapeError(args.op.name + "#unequal_extents",
                            "expected {} axes of equal extents, got axes {} of {} and {} of {} {}", what,
                            of_a.text(), a.text(), of_b.text(), b.text(), at_line(args.where));
   }
@@ -37,7 +38,7 @@ unsigned taken_axes(const InferArgs& args, const Axes& contract, const Axes& bat
   for (const Axes* list : {&contract, &batch}) {
     for (const Dim axis : *list) {
       if ((taken >> axis & 1) != 0)
-        throw core::ShapeError("dot_general#axis_repeated",
+        throw core::ShapeError(args.op.name + "#axis_repeated",
                                "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
                                args.aval(which).text(), axis, contract.text(), batch.text(),
                                at_line(args.where));
@@ -47,13 +48,10 @@ unsigned taken_axes(const InferArgs& args, const Axes& contract, const Axes& bat
   return taken;
 }
 
-Aval infer_dot(const InferArgs& args) {
+/// Returns what the product of operands of any dtype gives, in that of the first.
+Aval infer_product(const InferArgs& args) {
   const auto& attrs = args.as<DotAttrs>();
-  const Aval &a = args.aval(0), &b = args.aval(1);
-  if (a.dtype != b.dtype)
-    throw core::InvalidArgument("dot_general#unequal_dtypes",
-                                "expected equal dtypes, got {} and {}; cast one of them {}", a.text(),
-                                b.text(), at_line(args.where));
+  const Aval& a = args.aval(0);
   const std::array taken{taken_axes(args, attrs.contract_a, attrs.batch_a, 0),
                          taken_axes(args, attrs.contract_b, attrs.batch_b, 1)};
   check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
@@ -66,6 +64,26 @@ Aval infer_dot(const InferArgs& args) {
       if ((taken[which] >> axis & 1) == 0) result.shape.push_back(shape[axis]);
     }
   }
+  return result;
+}
+
+Aval infer_dot(const InferArgs& args) {
+  const Aval &a = args.aval(0), &b = args.aval(1);
+  if (a.dtype != b.dtype)
+    throw core::InvalidArgument(args.op.name + "#unequal_dtypes",
+                                "expected equal dtypes, got {} and {}; cast one of them {}", a.text(),
+                                b.text(), at_line(args.where));
+  return infer_product(args);
+}
+
+Aval infer_widening(const InferArgs& args) {
+  const Aval &a = args.aval(0), &b = args.aval(1);
+  if (a.dtype != b.dtype && (a.dtype != DType::u8 || b.dtype != DType::i8))
+    throw core::InvalidArgument(args.op.name + "#unequal_dtypes",
+                                "expected equal dtypes, or u8 and i8, got {} and {}; cast one of them {}",
+                                a.text(), b.text(), at_line(args.where));
+  Aval result = infer_product(args);
+  result.dtype = core::is_integer(a.dtype) ? DType::i32 : DType::f32;
   return result;
 }
 
@@ -105,6 +123,12 @@ Tensor dot_adjoint(R args, const Tensor& cotangent, std::size_t which) {
   Axes order = sources;
   for (int i = 0; i < sources.size(); ++i) order[static_cast<int>(sources[i])] = i;
   return transpose(product, order);
+}
+
+/// Returns the cotangent of a narrow operand: a product of narrow operands, too.
+Tensor widening_adjoint(R args, const Tensor& cotangent, std::size_t which) {
+  const DType narrow = args.in[which].dtype();
+  return cast(dot_adjoint(args, cast(cotangent, narrow), which), narrow);
 }
 
 AxisMap axes_of_dot(const AxisArgs& args) {
@@ -167,16 +191,8 @@ Sample sample_dot(Sampler& sampler) {
   return {{sampler.tensor(a, -1, 1), sampler.tensor(b, -1, 1)}, make_attrs(attrs)};
 }
 
-}  // namespace
-
-void register_products(OpTable& table) {
-  OpInfo row;
-  row.name = "dot_general";
-  row.formula = "Σ_k a[batch, i, k] b[batch, k, j], axes anywhere";
-  row.n_inputs = 2;
-  row.dtypes = numbers;
-  row.infer = infer_dot;
-  row.derivative = multilinear("da b + a db", dot_adjoint);
+/// Returns a row with all that products share.
+OpInfo as_product(OpInfo row) {
   row.op_class = OpClass::product;
   row.axes = axes_of_dot;
   row.stacks = true;
@@ -188,20 +204,55 @@ void register_products(OpTable& table) {
       summed *= static_cast<double>(args.aval(0).shape[static_cast<int>(axis)]);
     return multiply_adds(static_cast<double>(out.count()) * summed, out.dtype);
   };
-  table.add(std::move(row));
+  return row;
 }
 
-Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes) {
-  static const OpInfo& op = op_named("dot_general");
+}  // namespace
+
+void register_products(OpTable& table) {
+  OpInfo row;
+  row.name = "dot_general";
+  row.formula = "Σ_k a[batch, i, k] b[batch, k, j], axes anywhere";
+  row.n_inputs = 2;
+  row.dtypes = numbers;
+  row.infer = infer_dot;
+  row.derivative = multilinear("da b + a db", dot_adjoint);
+  table.add(as_product(std::move(row)));
+
+  OpInfo wide;
+  wide.name = "widening_dot_general";
+  wide.formula = "dot_general of bf16 or f16 in f32, of i8 or u8 in i32";
+  wide.n_inputs = 2;
+  wide.dtypes = halves | DTypes{DType::i8, DType::u8};
+  wide.infer = infer_widening;
+  wide.derivative = multilinear("da b + a db, of cotangents in the dtype of a", widening_adjoint);
+  table.add(as_product(std::move(wide)));
+}
+
+namespace {
+
+Tensor product_of(const OpInfo& op, const Located& a, const Located& b, const DotAxes& axes) {
   DotAttrs attrs{axes.contract_a, axes.contract_b, axes.batch_a, axes.batch_b};
   const auto count = [&](Axes& list, int rank) {
-    for (int i = 0; i < list.size(); ++i) list[i] = counted_axis("dot_general", list[i], rank, a.where);
+    for (int i = 0; i < list.size(); ++i) list[i] = counted_axis(op.name, list[i], rank, a.where);
   };
   count(attrs.contract_a, a.tensor.rank());
   count(attrs.contract_b, b.tensor.rank());
   count(attrs.batch_a, a.tensor.rank());
   count(attrs.batch_b, b.tensor.rank());
   return record(op, std::array{a.tensor, b.tensor}, make_attrs(std::move(attrs)), a.where);
+}
+
+}  // namespace
+
+Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes) {
+  static const OpInfo& op = op_named("dot_general");
+  return product_of(op, a, b, axes);
+}
+
+Tensor widening_dot_general(const Located& a, const Located& b, const DotAxes& axes) {
+  static const OpInfo& op = op_named("widening_dot_general");
+  return product_of(op, a, b, axes);
 }
 
 Tensor matmul(const Located& a, const Located& b) {

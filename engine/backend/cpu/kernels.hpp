@@ -3,6 +3,8 @@
 // loops. The parts of the CPU backend, one registration each.
 #pragma once
 
+#include <cstdint>
+
 namespace lodestone::engine {
 class OpTable;
 namespace cpu_backend {
@@ -13,6 +15,14 @@ void register_product_kernels(OpTable& table);
 void register_direct_convolution_kernels(OpTable& table);
 void register_convolution_weight_kernels(OpTable& table);
 void register_patch_convolution_kernels(OpTable& table);
+/// Puts kernels of oneDNN in front of those registered before, for shapes that it is faster for.
+void register_onednn_convolutions(OpTable& table);
+/// Adds the kernels of narrow products.
+void register_onednn_products(OpTable& table);
+/// Returns whether oneDNN is there and wanted.
+[[nodiscard]] bool uses_onednn();
+/// Returns the number of primitives of oneDNN that this process has run.
+[[nodiscard]] std::int64_t n_onednn_runs();
 void register_pooling_kernels(OpTable& table);
 void register_normalization_kernels(OpTable& table);
 void register_batch_norm_kernels(OpTable& table);

@@ -159,7 +159,7 @@ void concatenate_loop(const KernelCall& call) {
   }
 }
 
-template <class T>
+template <class A, class B = A, class C = A>
 void dot_loop(const KernelCall& call) {
   const auto& attrs = call.attrs_of<DotAttrs>();
   const View &a = call.in[0], &b = call.in[1];
@@ -178,17 +178,25 @@ void dot_loop(const KernelCall& call) {
     for (int n = 0; n < free_a.size(); ++n) of_a[static_cast<int>(free_a[n])] = out[n_batch + n];
     for (int n = 0; n < free_b.size(); ++n)
       of_b[static_cast<int>(free_b[n])] = out[n_batch + free_a.size() + n];
-    T sum(0);
+    C sum(0);
     for (std::int64_t k = 0; k < summed.count(); ++k) {
       const IntList along = indices_of(k, summed);
       for (int n = 0; n < summed.rank(); ++n) {
         of_a[static_cast<int>(attrs.contract_a[n])] = along[n];
         of_b[static_cast<int>(attrs.contract_b[n])] = along[n];
       }
-      sum = scalar::Add{}(sum, scalar::Multiply{}(element<T>(a, of_a), element<T>(b, of_b)));
+      sum = scalar::Add{}(sum, scalar::Multiply{}(C(element<A>(a, of_a)), C(element<B>(b, of_b))));
     }
-    call.out[0].as<T>()[i] = sum;
+    call.out[0].as<C>()[i] = sum;
   }
+}
+
+void bytes_dot_loop(const KernelCall& call) {
+  using Signed = std::int8_t;
+  using Unsigned = std::uint8_t;
+  if (call.in[0].aval->dtype == DType::i8) return dot_loop<Signed, Signed, std::int32_t>(call);
+  if (call.in[1].aval->dtype == DType::i8) return dot_loop<Unsigned, Signed, std::int32_t>(call);
+  dot_loop<Unsigned, Unsigned, std::int32_t>(call);
 }
 
 /// Makes a row-major copy of elements with gaps; the new shape is a view of the copy.
@@ -237,6 +245,9 @@ void register_reference_kernels(OpTable& table) {
     });
   }
   for_dtypes(table, "reshape", any_stored, reshape_copy);
+  for_dtypes(table, "widening_dot_general", {DType::bf16}, dot_loop<core::BFloat16, core::BFloat16, float>);
+  for_dtypes(table, "widening_dot_general", {DType::f16}, dot_loop<core::Float16, core::Float16, float>);
+  for_dtypes(table, "widening_dot_general", {DType::i8, DType::u8}, bytes_dot_loop);
 }
 
 }  // namespace lodestone::engine

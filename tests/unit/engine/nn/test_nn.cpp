@@ -8,6 +8,8 @@
 #include "engine/nn/pooling.hpp"
 #include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/optim/optimizer.hpp"
+#include "engine/testing/difference.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
@@ -280,6 +282,38 @@ TEST_CASE("module: inside a checkpoint it has the same gradients, with the same 
                static_cast<void>(vmap(f)({drawn({2, 5, 4})}));
              }),
              HasId("no_values_while_tracing", {"\"running_mean\""}));
+}
+
+TEST_CASE("layers: a linear layer with products in bf16 learns what one in f32 learns", "[engine][nn]") {
+  const auto final_loss = [](std::optional<DType> product) {
+    InitialValues initial(3);
+    const Sequential net{Linear(8, 64, initial, {.product = product}), engine::tanh,
+                         Linear(64, 1, initial, {.product = product})};
+    const Tensor x = cast(drawn({64, 8}), DType::f32), y = sum(x, Axes{1}, Keep::yes) * 0.3;
+    const auto loss = [&] { return mean_squared_error(net(x), y); };
+    const Adam adam(net, {.learning_rate = 1e-2});
+    for (int i = 0; i < 60; ++i) adam.step(value_and_grad(loss, net.parameters()).gradients);
+    CHECK(net.parameters()[0].value().dtype() == DType::f32);
+    return static_cast<double>(loss().item<float>());
+  };
+  const double in_f32 = final_loss({}), in_bf16 = final_loss(DType::bf16);
+  CHECK(in_bf16 < 0.01);
+  CHECK(in_bf16 != in_f32);
+  CHECK(std::abs(in_bf16 - in_f32) < 2e-3);
+  InitialValues initial(3);
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { Linear(2, 2, initial, {.product = DType::f64}); }),
+             HasId("wrong_product_dtype", {"bf16 or f16", "f64"}));
+}
+
+TEST_CASE("layers: a quantized layer gives what the layer gives, to 1 % of the largest", "[engine][nn]") {
+  InitialValues initial(5);
+  const Linear layer(96, 40, initial);
+  const QuantizedLinear quantized(layer);
+  CHECK(quantized.state().at("weight").dtype() == DType::i8);
+  const Tensor x = cast(drawn({3, 50, 96}), DType::f32);
+  CHECK(difference(quantized(x), layer(x)) < 0.02);
+  CHECK(difference(quantized(x), layer(x)) > 1e-4);
+  CHECK(difference(quantized(zeros({1, 96})), layer(zeros({1, 96}))) == 0.0);
 }
 
 TEST_CASE("layers: an input that does not fit is refused by the layer's name and the caller's line",

@@ -82,8 +82,14 @@ Tensor wrong_batch(const OpInfo& right, const RuleArgs& args, const std::vector<
 }  // namespace
 
 TEST_CASE("every op: a planted wrong derivative is found", "[engine]") {
+  std::string without_differences;
   for (const OpInfo& row : OpTable::global().rows()) {
     if (!row.derivative.exists()) continue;
+    if (!row.dtypes.contains(DType::f64) && !row.dtypes.contains(DType::c128) &&
+        !row.dtypes.contains(DType::b8)) {
+      without_differences += row.name;
+      continue;
+    }
     OpInfo& mutated = op_named(row.name);
     const Derivative right = mutated.derivative;
     for (const bool forward : {true, false}) {
@@ -110,6 +116,7 @@ TEST_CASE("every op: a planted wrong derivative is found", "[engine]") {
       CHECK_FALSE(passed);
     }
   }
+  CHECK(without_differences == "widening_dot_general");  // test_onednn.cpp has their derivatives
 }
 
 TEST_CASE("every op: a planted wrong batch rule is found", "[engine]") {
