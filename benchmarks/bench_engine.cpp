@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
-// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | fusion | convolutions |
-// training | fit | decoder | dry_run]
+// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | products | fusion |
+// convolutions | training | fit | decoder | dry_run]
 #include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
@@ -233,6 +233,19 @@ void measure_product(bench::Results& results, int n) {
 }
 
 /// Seconds of dgemm for n × k times k × m.
+/// Products of narrow numbers with wide results, beside one of f32.
+void measure_narrow_product(bench::Results& results, int n) {
+  const Tensor a = bench::normals({n, n}, 0, DType::f32), b = bench::normals({n, n}, 1, DType::f32);
+  const double in_f32 = median_seconds([&] { matmul(a, b).eval(); });
+  for (const auto& [dtype, scale] : {std::pair{DType::bf16, 1.0}, {DType::i8, 40.0}}) {
+    const Tensor x = cast(a * scale, dtype).eval(), y = cast(b * scale, dtype).eval();
+    const std::string name = fmt::format("product of {0} x {0}, {1}", n, core::name_of(dtype));
+    const double seconds = median_seconds([&] { widening_dot_general(x, y, {{1}, {0}, {}, {}}).eval(); });
+    results.add({name, "product", "s", seconds, {}, "f32", in_f32});
+    results.add({name, "rate", "GFLOP/s", 2e-9 * std::pow(n, 3) / seconds, {}, {}, {}});
+  }
+}
+
 double as_product(std::int64_t n, std::int64_t m, std::int64_t k) {
   const std::vector<double> a(static_cast<std::size_t>(n * k), 1.0), b(static_cast<std::size_t>(k * m), 1.0);
   std::vector<double> c(static_cast<std::size_t>(n * m));
@@ -426,12 +439,13 @@ int main(int argc, char** argv) {
     bench::Results results;
     const std::string_view only = argc == 2 ? argv[1] : "";
     if (only.empty() || only == "dispatch") measure_dispatch(results);
-    if (only.empty()) {
+    if (only.empty() || only == "products") {
       for (const int n : {8, 256, 1024}) {
         measure_product<float>(results, n);
         measure_product<double>(results, n);
         measure_product<std::complex<double>>(results, n);
       }
+      for (const int n : {64, 256, 1024}) measure_narrow_product(results, n);
     }
     if (only.empty() || only == "fusion") measure_fusion(results);
     if (only.empty() || only == "convolutions") measure_convolutions(results);

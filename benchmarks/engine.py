@@ -18,13 +18,13 @@ SHARE_OF_CONVOLUTIONS = 1 / 0.9
 ROUNDS = 3
 
 
-def measured(name, threads, *arguments):
-    """(name and version, {case: {metric: seconds}}) of a peer; (None, {}) where it is not installed."""
+def measured(name, threads, *arguments, script=None):
+    """Runs peer_<script>.py, or peer_<name>.py, in the environment of that name. Gives (name and version, {case: {metric: seconds}}) of a peer; (None, {}) where it is not installed."""
     python = SOURCE / "build" / "peers" / name / "bin" / "python"
     if not python.exists():
         return None, {}
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    run = subprocess.run([python, "-W", "ignore", SOURCE / "benchmarks" / f"peer_{name}.py", "--threads", str(threads), *arguments], env=environment, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([python, "-W", "ignore", SOURCE / "benchmarks" / f"peer_{script or name}.py", "--threads", str(threads), *arguments], env=environment, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
         print(f"engine: {name} failed; its figures stay null")
         return None, {}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: build/peers/jax/bin/python benchmarks/peer_jax.py [--threads N] [--repeats N]
+"""usage: build/peers/jax/bin/python benchmarks/peer_jax.py [--threads N] [--repeats N] [--only gpt]
 
 The training step, the decoder's Jacobian and the small ops of bench_engine in JAX on the processor. Step and Jacobian are compiled by jax.jit before the first
 measured call; small ops run one by one, without it. N threads are N processors. Prints {"peer": name and version, "seconds": {case: {metric: median}}} as JSON.
 """
 import argparse
+import functools
 import json
 import os
 import statistics
@@ -20,6 +21,7 @@ def arguments_of():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=21)
+    parser.add_argument("--only", choices=["gpt"], help="the step of the language model alone, with the memory of the process in MB, since that counts what a process has ever held")
     return parser.parse_args()
 
 
@@ -218,9 +220,103 @@ def dispatch(repeats):
             "chain of 1000 products of 16 f32": {"value and gradient, per op": median_seconds(lambda: slope(start), max(repeats // 4, 3)) / CHAIN}}
 
 
+def chain_of_8(repeats):
+    x = jnp.full(1 << 24, 0.3, jnp.float32)
+
+    @jax.jit
+    def chain(x):
+        z = jnp.abs(0.5 - x * 1.5) + 0.25
+        return jnp.maximum(-z * 0.75, 0.125) - 2.0
+
+    return {"call": median_seconds(lambda: chain(x), repeats)}
+
+
+class Gpt:
+    """The language model of bench_compile: parameters as a tree, the loss as a function of them."""
+
+    WIDTH, HEADS, WORDS, VOCABULARY, DEPTH, TEXTS = 384, 6, 256, 1024, 6, 8
+
+    def __init__(self):
+        random = numpy.random.default_rng(5)
+
+        def normal(*shape):
+            return jnp.asarray(0.02 * random.standard_normal(shape), jnp.float32)
+
+        def norm():
+            return {"scale": jnp.ones(self.WIDTH, jnp.float32), "shift": jnp.zeros(self.WIDTH, jnp.float32)}
+
+        def linear(n_in, n_out):
+            return {"w": normal(n_in, n_out), "b": jnp.zeros(n_out, jnp.float32)}
+
+        w = self.WIDTH
+        blocks = [{"norms": [norm(), norm()], "parts": linear(w, 3 * w), "out": linear(w, w), "wide": linear(w, 4 * w), "narrow": linear(4 * w, w)} for _ in range(self.DEPTH)]
+        self.parameters = {"words": normal(self.VOCABULARY, w), "positions": normal(self.WORDS, w), "blocks": blocks, "norm": norm(), "logits": normal(w, self.VOCABULARY)}
+        self.text, self.following = (jnp.asarray(random.integers(self.VOCABULARY, size=(self.TEXTS, self.WORDS))) for _ in range(2))
+
+    def block(self, p, x):
+        def norm(x, p):
+            x = x - x.mean(-1, keepdims=True)
+            return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * p["scale"] + p["shift"]
+
+        def dense(x, p):
+            return x @ p["w"] + p["b"]
+
+        parts = dense(norm(x, p["norms"][0]), p["parts"]).reshape(*x.shape[:2], 3, self.HEADS, -1)
+        seen = jax.nn.dot_product_attention(parts[:, :, 0], parts[:, :, 1], parts[:, :, 2], is_causal=True)
+        x = x + dense(seen.reshape(x.shape), p["out"])
+        return x + dense(jax.nn.gelu(dense(norm(x, p["norms"][1]), p["wide"]), approximate=False), p["narrow"])
+
+    def loss(self, p):
+        x = p["words"][self.text] + p["positions"]
+        for block in p["blocks"]:
+            x = self.block(block, x)
+        x = x - x.mean(-1, keepdims=True)
+        x = x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * p["norm"]["scale"] + p["norm"]["shift"]
+        logits = jax.nn.log_softmax(x @ p["logits"])
+        return -jnp.take_along_axis(logits, self.following[:, :, None], -1).mean()
+
+
+def status_megabytes(key):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024e-6 for line in file if line.startswith(key))
+
+
+def gpt(repeats):
+    """Memory is what the process holds at most beyond what it held before, compiler included; the step takes its state over (donation)."""
+    before = status_megabytes("VmRSS:")
+    net = Gpt()
+
+    @functools.partial(jax.jit, donate_argnums=(0, 1, 2))
+    def step(parameters, m, v, t):
+        value, slope = jax.value_and_grad(net.loss)(parameters)
+        m = jax.tree.map(lambda a, g: 0.9 * a + 0.1 * g, m, slope)
+        v = jax.tree.map(lambda a, g: 0.999 * a + 0.001 * g * g, v, slope)
+        rate = (1e-3 * jnp.sqrt(1 - 0.999**t) / (1 - 0.9**t)).astype(jnp.float32)
+        return jax.tree.map(lambda p, a, b: p - rate * a / (jnp.sqrt(b) + 1e-8), parameters, m, v), m, v, t + 1, value
+
+    def zeros():
+        return jax.tree.map(jnp.zeros_like, net.parameters)
+
+    state = [net.parameters, zeros(), zeros(), jnp.ones((), jnp.float32)]
+    net.parameters = None
+
+    def run():
+        *state[:], value = step(*state)
+        return float(value)
+
+    run()
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    seconds = median_seconds(run, repeats)
+    return {"step": seconds, "memory of the process": status_megabytes("VmHWM:") - before}
+
+
 def main():
     repeats = ARGUMENTS.repeats
-    seconds = dispatch(repeats)
+    if ARGUMENTS.only:
+        print(json.dumps({"peer": f"jax {jax.__version__}", "seconds": {"GPT step": gpt(5)}}))
+        return
+    seconds = {**dispatch(repeats), "chain of 8 ops on 16 M f32": chain_of_8(repeats)}
     for dtype, name in NAMES.items():
         seconds[f"MT-VAE training step, {name}"] = training(dtype, repeats)
         seconds[f"MT decoder, 40 columns, {name}"] = decoder_jacobian(dtype, repeats)

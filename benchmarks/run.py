@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [physics] [scaling] [inversion] [engine] [latent] [runs] [estimates] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [physics] [scaling] [inversion] [engine] [compile] [latent] [runs] [estimates] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 `selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json. `scaling`, `runs` and `estimates`: runs.py.
@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 
+import compiled
 import engine
 import peers
 import runs
@@ -20,7 +21,7 @@ import runs
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
 PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "scaling": ["bench_scaling"],
-            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
+            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "compile": ["bench_engine", "bench_compile"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
 
@@ -86,6 +87,8 @@ def results_of(name, ranks, folder):
         return runs.scaling(lambda ranks, threads: measure("bench_scaling", ranks, folder, threads))
     if name == "engine":
         return engine.measure(lambda threads, *arguments: measure("bench_engine", ranks, folder, threads, arguments))
+    if name == "compile":
+        return compiled.measure(lambda program, threads, argument: measure(program, ranks, folder, threads, (argument,)))
     documents = [measure(program, ranks, folder) for program in PROGRAMS[name] if program != "mt_invert"]
     header, rows = documents[0]["header"], [row for document in documents for row in document["results"]]
     if name == "runs":

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/peers.sh [torch | jax | pictures | --remove]
+# usage: scripts/peers.sh [torch | jax | onnxruntime | pictures | --remove]
 # Makes throw-away Python environments with the programs that benchmarks compare with; does nothing where one is complete. Needs the network.
 #   (nothing)  build/peers/venv, 1.5 GB: SimPEG with MKL's Pardiso, for `make bench BENCH=peers`
-#   torch      build/peers/torch, 5 GB: PyTorch, for `make bench BENCH=engine`
-#   jax        build/peers/jax, 0.5 GB: JAX for the processor, for `make bench BENCH=engine`
+#   torch      build/peers/torch, 5 GB: PyTorch, for `make bench BENCH=engine` and `BENCH=compile`
+#   jax        build/peers/jax, 0.5 GB: JAX for the processor, for `make bench BENCH=engine` and `BENCH=compile`
+#   onnxruntime  build/peers/onnxruntime, 0.2 GB: ONNX Runtime, for `make bench BENCH=compile`
 #   pictures   build/peers/mtpy, 1.3 GB more, hence only on request: mtpy, for benchmarks/mtpy_pictures.py
 #   --remove   removes all
 set -euo pipefail
@@ -41,15 +42,16 @@ make_simpeg() {
   "$environment/bin/python" -c "import simpeg; print('peers: SimPEG', simpeg.__version__, 'is ready')"
 }
 
-# Of the engine: torch or jax.
+# Of the engine: torch, jax or onnxruntime; what follows is installed beside it.
 make_engine_peer() {
   local package=$1 environment=$PWD/build/peers/$1
+  shift
   if "$environment/bin/python" -c "import $package" 2>/dev/null; then
     echo "peers: $environment is complete"
     return
   fi
   prepare "$environment"
-  "$environment/bin/pip" install --quiet "$package" numpy
+  "$environment/bin/pip" install --quiet "$package" numpy "$@"
   "$environment/bin/python" -c "import $package; print('peers: $package', $package.__version__, 'is ready')"
 }
 
@@ -69,7 +71,8 @@ case ${1:-} in
   "") make_simpeg ;;
   torch) make_engine_peer torch ;;
   jax) make_engine_peer jax ;;
+  onnxruntime) make_engine_peer onnxruntime onnx ;;
   pictures) make_mtpy ;;
   --remove) rm -rf build/peers ;;
-  *) sed -n '3,9s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;
+  *) sed -n '3,10s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;
 esac

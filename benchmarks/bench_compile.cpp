@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled functions of sizes that bench_engine has not: a training step of a language model, with the memory
+// that it takes, and the time that a plan takes to make. Sample run: OMP_NUM_THREADS=1 bench_compile [gpt |
+// plans]
+#include "benchmarks/gpt.hpp"
+#include "benchmarks/mt_vae.hpp"
+#include "benchmarks/results.hpp"
+#include "engine/core/mpi/mpi_scope.hpp"
+#include "engine/core/process_memory.hpp"
+#include "engine/core/random.hpp"
+#include "engine/memory/arena.hpp"
+#include "engine/nn/loss.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/transform/variables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <optional>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+using bench::GptOptions;
+
+namespace {
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median_seconds(int n, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i < n; ++i) seconds.push_back(seconds_of(work));
+  std::nth_element(seconds.begin(), seconds.begin() + n / 2, seconds.end());
+  return seconds[static_cast<std::size_t>(n / 2)];
+}
+
+/// Lets the system forget the most memory that this process has held. source: proc(5), clear_refs
+void forget_largest_memory() { std::ofstream("/proc/self/clear_refs") << "5\n"; }
+
+/// A step of Adam on words that follow no rule.
+class GptStep {
+ public:
+  explicit GptStep(const GptOptions& options, Dim batch, InitialValues initial = InitialValues(5))
+      : net_(options, initial),
+        adam_(net_),
+        text_(words(options, batch, 0)),
+        next_(words(options, batch, 1)) {}
+
+  [[nodiscard]] double n_parameters() const {
+    Dim n = 0;
+    for (const Variable& each : net_.parameters()) n += each.aval().shape.count();
+    return static_cast<double>(n);
+  }
+  /// Returns the loss before the update, without arguments.
+  [[nodiscard]] Function step() const {
+    return [this](const Tensors&) -> Tensors {
+      const auto [loss, gradients] =
+          value_and_grad([&] { return cross_entropy(net_(text_), next_); }, net_.parameters());
+      adam_.step(gradients);
+      return {loss};
+    };
+  }
+  /// Runs it op by op.
+  void run() const {
+    Tensors all = step()({});
+    for (const Stateful* each : {static_cast<const Stateful*>(&net_), static_cast<const Stateful*>(&adam_)})
+      for (const Tensor& value : values_of(each->cells())) all.push_back(value);
+    eval(all);
+  }
+
+ private:
+  static Tensor words(const GptOptions& options, Dim batch, std::uint64_t stream) {
+    const core::Philox random(3, stream);
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(batch * options.words));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<std::int32_t>(random.uniform(i) * static_cast<double>(options.vocabulary));
+    return Tensor::from(numbers, {batch, options.words});
+  }
+  bench::Gpt net_;
+  Adam adam_;
+  Tensor text_, next_;
+};
+
+constexpr std::array<std::pair<const char*, std::optional<Level>>, 3> ways{
+    {{"O1", Level::O1}, {"O0", Level::O0}, {"op by op", {}}}};
+
+/// Time of a step and the memory that this process holds more for it than before the network was made.
+void measure_gpt(bench::Results& results, std::optional<DType> product) {
+  const std::string name =
+      fmt::format("GPT step, 6 layers of 384, 8 x 256 words, f32{}",
+                  product ? fmt::format(", products in {}", core::name_of(*product)) : "");
+  for (const auto& [way, level] : ways) {
+    Arena::of(default_device()).trim();
+    forget_largest_memory();
+    const double before = core::process_memory().resident;
+    const GptStep gpt({.product = product}, 8);
+    const auto add = [&](std::string_view what, const char* unit, double value) {
+      results.add({name, fmt::format("{}{}", way, what), unit, value, {}, {}, {}});
+    };
+    if (level) {
+      const Compiled step = compile(gpt.step(), {.level = *level, .breaks = Breaks::refused});
+      step({});
+      step({});
+      add("", "s", median_seconds(5, [&] { step({}); }));
+      add(": block", "MB", 1e-6 * static_cast<double>(step.stats().block_bytes));
+    } else {
+      gpt.run();
+      add("", "s", median_seconds(5, [&] { gpt.run(); }));
+      results.add({name, "parameters", "", gpt.n_parameters(), {}, {}, {}});
+    }
+    add(": memory of the process", "MB", 1e-6 * (core::process_memory().largest - before));
+  }
+}
+
+/// The time from a function to its plan: that of a first call less that of a second.
+void measure_plans(bench::Results& results) {
+  const auto add = [&](const std::string& name, const Function& f) {
+    for (const Level level : {Level::O0, Level::O1}) {
+      std::vector<double> seconds;
+      std::string text;
+      for (int i = 0; i < 9; ++i) {
+        const Compiled compiled = compile(f, {.level = level, .breaks = Breaks::refused, .by_text = false});
+        const double first = seconds_of([&] { compiled({}); });
+        seconds.push_back(first - seconds_of([&] { compiled({}); }));
+        text = compiled.text(Stage::recorded);
+      }
+      std::nth_element(seconds.begin(), seconds.begin() + 4, seconds.end());
+      const auto n = static_cast<double>(std::count(text.begin(), text.end(), '\n'));
+      const char* const word = level == Level::O0 ? "O0" : "O1";
+      results.add({name, fmt::format("{}: record and plan", word), "s", seconds[4], {}, {}, {}});
+      results.add({name, fmt::format("{}: per instruction", word), "s", seconds[4] / n, 2e-5, {}, {}});
+      results.add({name, "instructions", "", n, {}, {}, {}});
+    }
+  };
+  const bench::MtVaeStep vae(DType::f32);
+  add("plan of the MT-VAE step", vae.step());
+  for (const Dim layers : {4, 16}) {
+    const GptStep gpt({.layers = layers, .width = 16, .heads = 2, .words = 8, .vocabulary = 32}, 2);
+    add(fmt::format("plan of a GPT step of {} layers", layers), gpt.step());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  core::Session session;
+  const auto& mpi = session.start<core::MpiScope>(argc, argv);
+  return session.run([&] {
+    bench::Results results;
+    const std::string_view only = argc == 2 ? argv[1] : "";
+    if (only.empty() || only == "gpt") measure_gpt(results, {});
+    if (only.empty() || only == "gpt") measure_gpt(results, DType::bf16);
+    if (only.empty() || only == "plans") measure_plans(results);
+    if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=compile");
+    return 0;
+  });
+}
