@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled functions of sizes that bench_engine has not: a training step of a language model, with the memory
-// that it takes, and the time that a plan takes to make. Sample run: OMP_NUM_THREADS=1 bench_compile [gpt |
-// plans]
+// that it takes, also within budgets of bytes, and the time that a plan takes to make. Sample run:
+// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | plans]
 #include "benchmarks/gpt.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
@@ -11,6 +11,7 @@
 #include "engine/memory/arena.hpp"
 #include "engine/nn/loss.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/checkpoint.hpp"
 #include "engine/transform/variables.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
@@ -118,6 +120,79 @@ void measure_gpt(bench::Results& results, std::optional<DType> product) {
   }
 }
 
+/// Time and memory of a step within shares of the block that it takes without a budget.
+void measure_budgets_of_gpt(bench::Results& results) {
+  const std::string name = "GPT step, 6 layers of 384, 8 x 256 words, f32, O1 within a budget";
+  const auto step_within = [&](std::size_t budget, std::string_view word) {
+    const GptStep gpt({}, 8);
+    const Compiled step = compile(gpt.step(), {.breaks = Breaks::refused, .budget = budget});
+    const double first = seconds_of([&] { step({}); });
+    const double seconds = median_seconds(3, [&] { step({}); });
+    results.add({name, std::string(word), "s", seconds, {}, {}, {}});
+    results.add({name,
+                 fmt::format("{}: block", word),
+                 "MB",
+                 1e-6 * static_cast<double>(step.stats().block_bytes),
+                 {},
+                 {},
+                 {}});
+    results.add({name, fmt::format("{}: record and plan", word), "s", first - seconds, {}, {}, {}});
+    return step.stats().block_bytes;
+  };
+  const std::size_t all = step_within(0, "no budget");
+  for (const int percent : {75, 50, 35}) {
+    step_within(all / 100 * static_cast<std::size_t>(percent), fmt::format("{} %", percent));
+  }
+}
+
+/// A chain of n products and its gradient: within twice the bound of 2 sqrt(n) arrays, and with segments of
+/// sqrt(n) layers that the user checkpoints. source: Chen et al. 2016, arXiv:1604.06174
+void measure_budget_of_chain(bench::Results& results) {
+  constexpr int n = 64, segment = 8;
+  constexpr Dim width = 384;
+  const std::string name = "chain of 64 products of 384, f32, and its gradient";
+  const Function layers = [](const Tensors& in) -> Tensors {
+    Tensor x = in[0];
+    for (int i = 0; i < segment; ++i) x = tanh(matmul(x, in[1]));
+    return {x};
+  };
+  const auto gradient_of = [](Function part) -> Function {
+    const Function loss = [part = std::move(part)](const Tensors& in) -> Tensors {
+      Tensor x = in[0];
+      for (int i = 0; i < n / segment; ++i) x = part({x, in[1]})[0];
+      return {sum(square(x))};
+    };
+    return [loss](const Tensors& in) { return value_and_grad(loss, in).gradients; };
+  };
+  const core::Philox random(3, 0);
+  std::vector<float> normals(width * width);
+  for (std::size_t i = 0; i < normals.size(); ++i)
+    normals[i] = static_cast<float>(random.normal(i) / std::sqrt(static_cast<double>(width)));
+  const Tensor x = Tensor::from(normals, {width, width});
+  const auto measure = [&](const std::string& word, const Function& f, std::size_t budget,
+                           std::optional<double> limit) {
+    const Compiled compiled = compile(f, {.breaks = Breaks::refused, .budget = budget});
+    compiled({x, x});
+    const double seconds = median_seconds(9, [&] { compiled({x, x}); });
+    results.add({name, word, "s", seconds, {}, {}, {}});
+    if (limit)
+      results.add({name,
+                   word + ": block",
+                   "arrays",
+                   static_cast<double>(compiled.stats().block_bytes) / static_cast<double>(x.aval().bytes()),
+                   limit,
+                   {},
+                   {}});
+    return seconds;
+  };
+  measure("no budget", gradient_of(layers), 0, n + 4.0);
+  const double by_hand = measure("checkpoints by hand", gradient_of(checkpoint(layers)), 0, {});
+  const double limit = 4.0 * std::sqrt(n);
+  const double within = measure("twice the bound", gradient_of(layers),
+                                static_cast<std::size_t>(limit) * x.aval().bytes(), limit);
+  results.add({name, "twice the bound to checkpoints by hand", "", within / by_hand, 1.5, {}, {}});
+}
+
 /// The time from a function to its plan: that of a first call less that of a second.
 void measure_plans(bench::Results& results) {
   const auto add = [&](const std::string& name, const Function& f) {
@@ -156,6 +231,8 @@ int main(int argc, char** argv) {
     const std::string_view only = argc == 2 ? argv[1] : "";
     if (only.empty() || only == "gpt") measure_gpt(results, {});
     if (only.empty() || only == "gpt") measure_gpt(results, DType::bf16);
+    if (only.empty() || only == "budgets") measure_budget_of_chain(results);
+    if (only.empty() || only == "budgets") measure_budgets_of_gpt(results);
     if (only.empty() || only == "plans") measure_plans(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=compile");
     return 0;

@@ -3,6 +3,7 @@
 
 #include "engine/compile/fused_op.hpp"
 #include "engine/compile/fused_reduction.hpp"
+#include "engine/compile/live_bytes.hpp"
 #include "engine/compile/number_of.hpp"
 #include "engine/compile/schedule.hpp"
 #include "engine/graph/op_table.hpp"
@@ -44,6 +45,12 @@ struct Part {
   std::optional<Number> reduction;  ///< reads what the cluster makes
 };
 
+/// Instructions of a cluster that run before their turn, since others need their cluster there.
+struct Ahead {
+  Number to, from;       ///< places of the first that needs it, and of the last member
+  std::ptrdiff_t bytes;  ///< that live more in between
+};
+
 /// Merges instructions with those that make their operands, from the first one on.
 class Clustering {
  public:
@@ -59,6 +66,9 @@ class Clustering {
   [[nodiscard]] std::optional<Number> producer(ValueId id) const;
   void see_through_views();
   [[nodiscard]] bool is_in(ValueId id, Number cluster) const;
+  [[nodiscard]] bool is_in_either(Number number, Number a, Number b) const {
+    return parts_[number].cluster == a || parts_[number].cluster == b;
+  }
   [[nodiscard]] bool leaves(Number number, Number a, Number b) const;
 
   // Merging.
@@ -67,6 +77,7 @@ class Clustering {
   [[nodiscard]] bool is_read_by_place(const Instruction& each, ValueId id) const;
   [[nodiscard]] bool fits(Number a, Number b) const;
   [[nodiscard]] bool comes_back(Number a, Number b);
+  [[nodiscard]] std::optional<Ahead> moved_ahead(Number a, Number b) const;
   void merge(Number a, Number b);
   void merge_with_operand(Number reduction);
 
@@ -80,6 +91,7 @@ class Clustering {
   const Program& program_;
   const std::span<const Strides> inputs_;
   const ClusterLimits limits_;
+  LiveBytes lives_;
   std::vector<Part> parts_;                   // by instruction
   std::vector<std::vector<Number>> members_;  // by cluster, ascending
   std::vector<bool> is_output_;               // by value
@@ -91,6 +103,7 @@ Clustering::Clustering(const Program& program, std::span<const Strides> inputs, 
     : program_(program),
       inputs_(inputs),
       limits_(limits),
+      lives_(program),
       parts_(program.instructions().size()),
       members_(program.instructions().size()),
       is_output_(program.values().size(), false) {
@@ -202,7 +215,7 @@ bool Clustering::is_in(ValueId id, Number cluster) const {
 
 /// Returns whether an instruction of two clusters gives what others need, too.
 bool Clustering::leaves(Number number, Number a, Number b) const {
-  const auto is_outside = [&](Number user) { return parts_[user].cluster != a && parts_[user].cluster != b; };
+  const auto is_outside = [&](Number user) { return !is_in_either(user, a, b); };
   return is_output_[program_.instructions()[number].first_result] ||
          std::ranges::any_of(parts_[number].users, is_outside);
 }
@@ -213,7 +226,12 @@ void Clustering::merge_with_producers(Number number) {
     const auto from = producer(same_as_[id]);
     if (!from || parts_[*from].kernel == nullptr) continue;
     const Number a = parts_[*from].cluster, b = parts_[number].cluster;
-    if (a != b && may_merge(a, b)) merge(a, b);
+    if (a == b || !may_merge(a, b)) continue;
+    if (const auto ahead = moved_ahead(a, b)) {
+      if (ahead->bytes > 0 && lives_.is_most(ahead->to, ahead->from, ahead->bytes)) continue;
+      lives_.add(ahead->to, ahead->from, ahead->bytes);
+    }
+    merge(a, b);
   }
 }
 
@@ -268,9 +286,7 @@ bool Clustering::comes_back(Number a, Number b) {
       }
     }
   };
-  const auto is_own = [&](Number number) {
-    return parts_[number].cluster == a || parts_[number].cluster == b;
-  };
+  const auto is_own = [&](Number number) { return is_in_either(number, a, b); };
   go_on_from(a);
   go_on_from(b);
   std::erase_if(open, is_own);
@@ -283,6 +299,37 @@ bool Clustering::comes_back(Number a, Number b) {
     go_on_from(cluster);
   }
   return false;
+}
+
+/// Returns what it means for memory if two clusters run as one; nothing if no member leaves its turn.
+std::optional<Ahead> Clustering::moved_ahead(Number a, Number b) const {
+  const Number last = std::max(members_[a].back(), members_[b].back());
+  Ahead result{last, last, 0};
+  std::vector<Number> members;
+  std::ranges::merge(members_[a], members_[b], std::back_inserter(members));
+  for (const Number member : members) {
+    for (const Number user : parts_[member].users)
+      result.to = is_in_either(user, a, b) ? result.to : std::min(result.to, user);
+  }
+  if (result.to == last) return std::nullopt;
+  const auto bytes_of = [&](ValueId id) {
+    return static_cast<std::ptrdiff_t>(program_.values()[id].aval.bytes());
+  };
+  const auto is_freed = [&](ValueId root) {
+    return lives_.first(root) < result.to && std::ranges::none_of(lives_.uses(root), [&](Number use) {
+             return use > result.to && !is_in_either(use, a, b);
+           });
+  };
+  std::set<ValueId> freed;
+  for (auto member = std::ranges::lower_bound(members, result.to); member != members.end(); ++member) {
+    const Instruction& each = program_.instructions()[*member];
+    if (leaves(*member, a, b)) result.bytes += bytes_of(each.first_result);
+    for (const ValueId id : program_.operands(each)) {
+      const ValueId root = lives_.root(id);
+      if (is_freed(root) && freed.insert(root).second) result.bytes -= bytes_of(root);
+    }
+  }
+  return result;
 }
 
 void Clustering::merge(Number a, Number b) {

@@ -19,7 +19,8 @@ struct ClusterLimits {
 /// as long as the reduction's kernel takes; then it also has arrays of one element for each row. A cluster
 /// that does not may end in one reduction in any order, of a value that nobody else needs
 /// (`fused_reduction_op`). No function or effect stands between its instructions, and no path of values
-/// leaves it and comes back. What nobody needs is left out. `inputs`: strides of the program's inputs, in
+/// leaves it and comes back. None makes the fullest moment of the program fuller by computing what is needed
+/// much later. What nobody needs is left out. `inputs`: strides of the program's inputs, in
 /// whose order kernels add.
 [[nodiscard]] Program clustered(const Program& program, std::span<const Strides> inputs,
                                 const ClusterLimits& limits = {});

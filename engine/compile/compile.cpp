@@ -217,7 +217,8 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
     std::vector<Strides> strides = key.strides();
     strides.resize(program.n_inputs());  // those of scalars behind them
     HostJit& jit = options_.by_text ? HostJit::of_process() : HostJit::none();
-    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors), jit);
+    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors), jit,
+                                        options_.budget);
     ++stats_.n_plans;
   }
   stats_.block_bytes = plan->block_bytes();

@@ -20,6 +20,9 @@ enum class Breaks : std::uint8_t {
 struct CompileOptions {
   Level level = Level::O1;  ///< changes how often memory is touched, and no bit
   Breaks breaks = Breaks::counted;
+  /// Bytes that a plan may take beside inputs and results (`CompileStats::block_bytes`): where it would take
+  /// more, ops of the part before its fullest moment run again behind it. 0: no limit
+  std::size_t budget = 0;
   int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
   /// Lets clusters become functions made of C++ while the program runs, where LODESTONE_JIT asks for that.
   bool by_text = true;
@@ -70,7 +73,8 @@ class Compiled {
   /// Returns f(inputs), evaluated. Cells that f assigns hold their new tensors afterwards; when a kernel
   /// fails, or f throws, none has changed. Inside of a transform or of another compiled function, and while
   /// an `ExecutionObserver` looks on, it is f itself. errors: those of f and its kernels; InvalidArgument
-  /// where f reads values of its arguments or cells and breaks are refused.
+  /// where f reads values of its arguments or cells and breaks are refused, and for a budget that cannot be
+  /// kept, with the smallest that can.
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;

@@ -2,6 +2,7 @@
 #include "engine/compile/plan.hpp"
 
 #include "engine/compile/passes.hpp"
+#include "engine/compile/recompute.hpp"
 #include "engine/core/error.hpp"
 #include "engine/dispatch/function_run.hpp"
 #include "engine/dispatch/kernel_run.hpp"
@@ -32,10 +33,22 @@ struct Plan::Instance {
   }
 };
 
+namespace {
+
+/// Returns what a level and a budget make of a program, where it is another.
+std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs, Level level,
+                                 std::size_t budget) {
+  std::optional<Program> result = after(program, inputs, passes_of(level));
+  return budget == 0 ? std::move(result)
+                     : within_budget(result ? *std::move(result) : program, inputs, budget);
+}
+
+}  // namespace
+
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
-           HostJit& jit)
+           HostJit& jit, std::size_t budget)
     : program_(std::move(program)),
-      optimized_(after(program_, inputs, passes_of(level))),
+      optimized_(optimized(program_, inputs, level, budget)),
       lowered_(engine::lowered(running(), inputs)),
       generated_(lowered_, jit),
       donors_(std::move(donors)),

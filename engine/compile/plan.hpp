@@ -17,9 +17,10 @@ class Plan {
  public:
   /// `inputs`: strides of what it will run on, because some kernels add in the order of memory. The number of
   /// threads is that of now. `donors`: outputs that may take the memory of inputs. `jit` makes functions of
-  /// its clusters, and lives longer. errors: those of `OpInfo::kernel`.
+  /// its clusters, and lives longer. `budget`: bytes that its blocks may take, 0 without a limit. errors:
+  /// those of `OpInfo::kernel` and `within_budget`.
   Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0,
-       std::vector<Donor> donors = {}, HostJit& jit = HostJit::none());
+       std::vector<Donor> donors = {}, HostJit& jit = HostJit::none(), std::size_t budget = 0);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inspect/dry_run.hpp"
 
+#include "engine/compile/cost.hpp"
 #include "engine/compile/plan.hpp"
 #include "engine/compile/recorded_function.hpp"
 #include "engine/core/error.hpp"
@@ -86,21 +87,18 @@ std::size_t most_held(const Plan& plan) {
 
 // ---- Work ------------------------------------------------------------------------------------------------
 
-/// Returns the real operations of a launch, as the op's row counts them.
-double flops_of(const Launch& launch, std::span<const Access> operands) {
-  const Aval& out = *operands[launch.n_in].aval;
-  if (!launch.op->flops) return static_cast<double>(out.count());
-  Tensors in;
-  for (const Access& each : operands.first(launch.n_in)) in.push_back(placeholder(*each.aval));
-  return launch.op->flops({*launch.op, in, launch.attrs, launch.where}, out);
-}
-
 OpProfile work_of(const Lowered& plan, const Launch& launch) {
   const auto operands = std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
   double bytes = 0.0;
-  for (const Access& each : operands) bytes += bytes_of_elements(*each.aval, *each.strides);
+  std::vector<const Aval*> avals;
+  for (const Access& each : operands) {
+    bytes += bytes_of_elements(*each.aval, *each.strides);
+    avals.push_back(each.aval);
+  }
   const DType dtype = operands[0].aval->dtype;
-  return {fmt::format("{} {}", launch.op->name, core::name_of(dtype)), 1, 0.0, flops_of(launch, operands),
+  return {fmt::format("{} {}", launch.op->name, core::name_of(dtype)), 1, 0.0,
+          flops_of(*launch.op, launch.attrs, std::span(avals).first(launch.n_in), *avals[launch.n_in],
+                   launch.where),
           bytes};
 }
 
@@ -133,7 +131,8 @@ DryRun dry_run(const Function& f, std::span<const Aval> arguments, const DryRunO
                                 "expected a function of its arguments and cells, got one that captured a "
                                 "tensor which a transform follows; call dry_run outside of transforms {}",
                                 at_line(where));
-  const Plan plan(recorded->program, strides_of_inputs(*recorded), options.level, recorded->donors());
+  const Plan plan(recorded->program, strides_of_inputs(*recorded), options.level, recorded->donors(),
+                  HostJit::none(), options.budget);
   DryRun result;
   result.peak = memory_at_first(*recorded, plan);
   result.peak.results = most_held(plan);

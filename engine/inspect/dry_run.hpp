@@ -10,6 +10,7 @@ namespace lodestone::engine {
 
 struct DryRunOptions {
   Level level = Level::O1;  ///< as in `CompileOptions`
+  std::size_t budget = 0;   ///< likewise
   bool times = true;        ///< kernels are timed, one of each kind alone
   std::size_t most_timed_bytes = std::size_t{1}
                                  << 30;  ///< operands of a kernel that is timed; larger ones stay untimed

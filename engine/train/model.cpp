@@ -69,8 +69,10 @@ FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validatio
                       const FitOptions& options) const {
   Training training(net_, *optimizer_, data, validation, options.callbacks, figures_);
   if (!options.resume_from.empty()) training.resume(options.resume_from);
+  std::optional<CompileOptions> plans;
+  if (options.level) plans = CompileOptions{.level = *options.level, .budget = options.budget};
   StepFunctions functions([this](const NamedTensors& batch) { return values_of_batch(batch); }, optimizer_,
-                          options_, options.level, where_);
+                          options_, plans, where_);
   const auto figures = [&](const NamedTensors& batch) { return functions.figures(batch); };
   FitSummary summary;
   const InMode mode(net_, Mode::training);

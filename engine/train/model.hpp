@@ -33,6 +33,9 @@ struct FitOptions {
   /// bit. A loss with a number that the host changes while the network is trained must take it by `fed` or
   /// from a `Variable`, or be trained without a level, since a compiled loss is recorded once.
   std::optional<Level> level = Level::O1;
+  /// Bytes that a step may take for what lives within it, as `CompileOptions::budget`: smaller ones cost
+  /// time.
+  std::size_t budget = 0;
 };
 
 /// The outcome of a training.

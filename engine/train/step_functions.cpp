@@ -17,29 +17,29 @@ BatchFigures figures_of(const NamedTensors& batch, const Tensors& scalars) {
 }
 
 StepFunctions::StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
-                             const ModelOptions& options, std::optional<Level> level,
+                             const ModelOptions& options, const std::optional<CompileOptions>& plans,
                              std::source_location where)
     : plain_values_(std::move(values)),
       optimizer_(std::move(optimizer)),
       largest_norm_(options.largest_norm),
       largest_value_(options.largest_value),
       where_(where),
-      values_(plain_values_, level, where),
-      gradients_([this](const NamedTensors& batch) { return gradients_then_values(batch); }, level, where),
+      values_(plain_values_, plans, where),
+      gradients_([this](const NamedTensors& batch) { return gradients_then_values(batch); }, plans, where),
       step_(
           [this](const NamedTensors& batch) {
             auto [gradients, figures] = parted(gradients_then_values(batch));
             take_step(std::move(gradients));
             return figures;
           },
-          level, where),
-      mean_([this](const Tensors& gradients) { return mean_of(gradients); }, level, where),
+          plans, where),
+      mean_([this](const Tensors& gradients) { return mean_of(gradients); }, plans, where),
       update_(
           [this](const Tensors& gradients) -> Tensors {
             take_step(gradients);
             return {};
           },
-          level, where) {}
+          plans, where) {}
 
 Tensors StepFunctions::gradients_then_values(const NamedTensors& batch) const {
   auto [loss, result, figures] =

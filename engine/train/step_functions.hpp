@@ -9,14 +9,15 @@
 
 namespace lodestone::engine {
 
-/// A function that is called often: as plans on a level, or op by op without one. What it gives is evaluated,
-/// and so are the cells that it assigns. Argument: `Tensors` or `NamedTensors`.
+/// A function that is called often: as plans, or op by op without options of them. What it gives is
+/// evaluated, and so are the cells that it assigns. Argument: `Tensors` or `NamedTensors`.
 template <class Argument>
 class Repeated {
  public:
   using Plain = std::function<Tensors(const Argument&)>;
-  Repeated(Plain f, std::optional<Level> level, std::source_location where) : f_(std::move(f)) {
-    if (level) compiled_.emplace(f_, CompileOptions{.level = *level}, where);
+  Repeated(Plain f, const std::optional<CompileOptions>& plans, std::source_location where)
+      : f_(std::move(f)) {
+    if (plans) compiled_.emplace(f_, *plans, where);
   }
   [[nodiscard]] Tensors operator()(const Argument& argument) const {
     // Who looks on wants to see every op now, which a compiled function would only record.
@@ -38,7 +39,8 @@ class StepFunctions {
  public:
   /// `values`: the loss of a batch and its figures. `where`: the place of the model, for messages.
   StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
-                const ModelOptions& options, std::optional<Level> level, std::source_location where);
+                const ModelOptions& options, const std::optional<CompileOptions>& plans,
+                std::source_location where);
   StepFunctions(const StepFunctions&) = delete;
   StepFunctions& operator=(const StepFunctions&) = delete;
 

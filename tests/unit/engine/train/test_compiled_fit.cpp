@@ -130,6 +130,34 @@ TEST_CASE("compiled fit: parameters, statistics, moments and figures have the bi
   }
 }
 
+TEST_CASE("compiled fit: a budget of bytes changes no bit, and one that is too small is refused",
+          "[engine][train]") {
+  const auto trained_within = [](std::size_t budget) {
+    InitialValues initial(7, f32);
+    std::vector<Layer> layers{Linear(3, 8, initial)};
+    for (int i = 0; i < 6; ++i) {
+      layers.emplace_back(engine::tanh);
+      layers.emplace_back(Linear(8, 8, initial));
+    }
+    layers.emplace_back(Linear(8, 1, initial));
+    const Sequential net(layers);
+    const Model model(net, squared, Adam(net));
+    const FitSummary summary =
+        model.fit(Loader(waves(256, 1), {.batch_size = 128}), {}, {.epochs = 3, .budget = budget});
+    return std::pair(summary, net.state());
+  };
+  const auto [expected, right] = trained_within(0);
+  const std::size_t budget = expected.compiled.block_bytes / 10 * 8;
+  const auto [summary, state] = trained_within(budget);
+  CHECK(summary.compiled.block_bytes <= budget);
+  CHECK(summary.figures == expected.figures);
+  for (const auto& [name, tensor] : right) {
+    INFO(name);
+    CHECK(same_bits(tensor, state.at(name)));
+  }
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { trained_within(64); }), HasId("budget_too_small"));
+}
+
 TEST_CASE("compiled fit: parameters take their new values in their own memory, judged or not",
           "[engine][train]") {
   class Looks final : public Callback {
