@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of kernels compiles for devices, too. Built where the CUDA toolkit is; no device is needed.
+#include "engine/dialect/kernel.hpp"
 #include "engine/generate/emit.hpp"
+#include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/compile/plan_of.hpp"
 #include "tests/unit/engine/compile/random_programs.hpp"
@@ -61,4 +63,14 @@ TEST_CASE("text: kernels of random programs compile for sm_90", "[engine]") {
   }
   CHECK(n > 30);
   CHECK_FALSE(errors_of(whole_text("#error planted\n")).empty());
+}
+
+TEST_CASE("text: a kernel that a user wrote compiles for sm_90", "[engine]") {
+  const Compiled gelu =
+      kernel("gelu(x[n, k], b[k]) -> y[n, k]: t = x + b; y = 0.5 * t * (1 + erf(t * 0.7071067811865476))");
+  const Tensors inputs{ones({4, 3}), ones({3})};
+  const std::vector<std::string> kernels =
+      kernels_in(tests::plan_of(gelu, inputs, Level::O1)->generated_text());
+  REQUIRE(kernels.size() == 1);
+  CHECK(errors_of(whole_text(kernels[0])) == "");
 }
