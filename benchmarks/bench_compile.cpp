@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled functions of sizes that bench_engine has not: a training step of a language model, with the memory
 // that it takes, also within budgets of bytes, and the time that a plan takes to make. Sample run:
-// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | plans]
+// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | plans]
 #include "benchmarks/gpt.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
@@ -12,6 +12,7 @@
 #include "engine/nn/loss.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/checkpoint.hpp"
+#include "engine/transform/control.hpp"
 #include "engine/transform/variables.hpp"
 
 #include <fmt/format.h>
@@ -193,6 +194,37 @@ void measure_budget_of_chain(bench::Results& results) {
   results.add({name, "twice the bound to checkpoints by hand", "", within / by_hand, 1.5, {}, {}});
 }
 
+/// A loop of many small steps, as one op and written out.
+void measure_loops(bench::Results& results) {
+  constexpr int n_steps = 1000;
+  const std::string name = "recurrence of 1000 steps of 64 f32, per step";
+  const auto step = [](const Tensors& c, const Tensors& x) -> Tensors {
+    return {tanh(c[0] * 0.9 + x[0]) * sigmoid(x[0] - c[0])};
+  };
+  const Tensor c = zeros({64}).eval(), x = full({n_steps, 64}, 0.3).eval();
+  const Function by_scan = [&](const Tensors& in) { return scan(step, {in[0]}, {in[1]}).carry; };
+  const Function written_out = [&](const Tensors& in) {
+    Tensors now{in[0]};
+    for (int i = 0; i < n_steps; ++i) now = step(now, {squeeze(slice(in[1], 0, i, i + 1), 0)});
+    return now;
+  };
+  const auto slopes_of = [](const Function& f) -> Function {
+    return [f](const Tensors& in) {
+      return value_and_grad([&](const Tensors& at) -> Tensors { return {sum(f(at)[0])}; }, in).gradients;
+    };
+  };
+  const auto add = [&](const std::string& metric, const Function& f) {
+    eval(f({c, x}));
+    results.add({name, metric, "s", median_seconds(15, [&] { eval(f({c, x})); }) / n_steps, {}, {}, {}});
+  };
+  for (const auto& [word, f] : {std::pair{"scan", by_scan}, std::pair{"written out", written_out}}) {
+    add(fmt::format("{}, eager", word), f);
+    add(fmt::format("{}, O1", word), compile(f));
+    add(fmt::format("{}, value and gradient, eager", word), slopes_of(f));
+    add(fmt::format("{}, value and gradient, O1", word), compile(slopes_of(f)));
+  }
+}
+
 /// The time from a function to its plan: that of a first call less that of a second.
 void measure_plans(bench::Results& results) {
   const auto add = [&](const std::string& name, const Function& f) {
@@ -233,6 +265,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "gpt") measure_gpt(results, DType::bf16);
     if (only.empty() || only == "budgets") measure_budget_of_chain(results);
     if (only.empty() || only == "budgets") measure_budgets_of_gpt(results);
+    if (only.empty() || only == "loops") measure_loops(results);
     if (only.empty() || only == "plans") measure_plans(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=compile");
     return 0;

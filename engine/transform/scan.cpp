@@ -100,30 +100,58 @@ std::vector<Aval> scan_results(const InferArgs& args) {
   return result;
 }
 
+/// The arrays that a scan stacks up, slice by slice.
+class Stacks {
+ public:
+  Stacks(std::span<const Aval> slices, Dim n_steps) {
+    for (const Aval& each : slices) arrays_.push_back(new_array(stacked(each, n_steps)));
+  }
+  void write(Dim t, std::span<const Tensor> slices) const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const auto bytes = slices[i].bytes();
+      if (!bytes.empty())
+        std::memcpy(arrays_[i].node().data() + static_cast<std::size_t>(t) * bytes.size(), bytes.data(),
+                    bytes.size());
+    }
+  }
+  [[nodiscard]] const Tensors& arrays() const { return arrays_; }
+
+ private:
+  Tensors arrays_;
+};
+
+/// Returns a slice of an evaluated array as a look at it.
+Tensor slice_at(const Tensor& x, const Aval& aval, Dim t) {
+  NodePtr node(new Node);
+  node->aval = aval;
+  node->buffer = x.node().buffer;
+  node->look = x.node().look;
+  node->look.offset += t * node->look.strides[0];
+  node->look.strides = node->look.strides.erased(0);
+  return Tensor(std::move(node));
+}
+
 Tensor run_scan(R args) {
   const auto& attrs = args.as<LoopAttrs>();
   auto [carry, x, k] = parts_of(args);
   const Dim n_steps = x[0].shape()[0];
   const std::vector<Aval> outputs = attrs.body.outputs();
-  Tensors ys;
-  for (std::size_t i = attrs.n_carry; i < outputs.size(); ++i)
-    ys.push_back(new_array(stacked(outputs[i], n_steps)));
+  const Stacks ys(std::span<const Aval>(outputs).subspan(attrs.n_carry), n_steps);
+  std::shared_ptr<const LoopPlan> plan;
+  carry = without_gaps(std::move(carry));
   for (Dim step = 0; step < n_steps; ++step) {
     const Dim t = attrs.direction == Direction::forward ? step : n_steps - 1 - step;
-    Tensors now;
-    for (const Tensor& each : x) now.push_back(squeeze(slice(each, 0, t, t + 1), 0));
-    const Tensors given = attrs.body(joined({carry, now, k}));
+    Tensors in = std::move(carry);
+    for (const Tensor& each : x) in.push_back(slice_at(each, unstacked(each.aval()), t));
+    in.insert(in.end(), k.begin(), k.end());
+    if (step == 0) plan = attrs.body.plans().at(attrs.body.trace(), in, attrs.n_carry, n_steps);
+    Tensors given = plan ? plan->run(in) : attrs.body(in);
     eval(given);
-    Pieces pieces(given);
-    carry = pieces.next(attrs.n_carry);
-    for (std::size_t i = 0; i < ys.size(); ++i) {
-      const auto bytes = given[attrs.n_carry + i].bytes();
-      if (!bytes.empty())
-        std::memcpy(ys[i].node().data() + static_cast<std::size_t>(t) * bytes.size(), bytes.data(),
-                    bytes.size());
-    }
+    ys.write(t, std::span(given).subspan(attrs.n_carry));
+    given.resize(attrs.n_carry);
+    carry = without_gaps(std::move(given));
   }
-  return evaluated_tuple(without_gaps(joined({carry, ys})), args.in[0].device());
+  return evaluated_tuple(joined({carry, without_gaps(ys.arrays())}), args.in[0].device());
 }
 
 // ---- Derivatives -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // made from them.
 #pragma once
 
-#include "engine/record/trace.hpp"
+#include "engine/transform/loop_body.hpp"
 
 #include <memory>
 
@@ -36,10 +36,13 @@ class Subgraph {
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   /// Records the function on these inputs, captured ones included.
   [[nodiscard]] Tensors operator()(const Tensors& inputs) const;
+  /// Returns the plans of a function that a loop runs again and again; copies share them.
+  [[nodiscard]] LoopPlans& plans() const { return *plans_; }
 
  private:
   Subgraph(Trace trace, const std::function<Tensors(const Trace&)>& also);
   std::shared_ptr<const Trace> trace_;
+  std::shared_ptr<LoopPlans> plans_ = std::make_shared<LoopPlans>();
   Tensors captured_;
   std::size_t n_picked_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "engine/compile/compile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/variable.hpp"
+#include "engine/transform/control.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/counted_memory.hpp"
 #include "tests/unit/engine/row.hpp"
@@ -62,4 +63,20 @@ TEST_CASE("plan memory: cells take no request where they are assigned", "[engine
   const Requests requests = requests_of(f, {row({7, 8})});
   CHECK(requests.of_arena == 1);  // the result
   CHECK(requests.of_heap == 2);
+}
+
+TEST_CASE("plan memory: a loop that runs often asks for no memory from step to step", "[engine]") {
+  const auto requests_of_loop = [](Dim n_steps) {
+    const auto step = [](const Tensors& c, const Tensors& x) -> Tensors {
+      const Tensor y = sin(c[0] * x[0]) + c[1];
+      return {y, c[1] * 0.5 + square(y)};
+    };
+    const Tensor x = full({n_steps, 8}, 0.5, DType::f64).eval(), c = full({8}, 0.3, DType::f64).eval();
+    const Arena& arena = Arena::of(default_device());
+    const std::size_t before = arena.stats().requests;
+    eval(scan(step, {c, c}, {x}).carry);
+    return arena.stats().requests - before;
+  };
+  static_cast<void>(requests_of_loop(100));
+  CHECK(requests_of_loop(1000) == requests_of_loop(100));
 }

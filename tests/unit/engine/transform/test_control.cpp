@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/inspect/not_finite.hpp"
 #include "engine/memory/arena.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/tuple.hpp"
 #include "engine/transform/control.hpp"
@@ -11,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/row.hpp"
+#include "tests/unit/engine/same_bits.hpp"
 
 #include <cmath>
 
@@ -124,6 +127,46 @@ TEST_CASE("scan: value, gradient, second derivative and batches are those of the
   const Tensor table = concatenate(Tensors{expand_dims(x, 0), expand_dims(2.0 * x, 0)}, 0);
   const Tensor batch = vmap([&](const Tensor& each) { return filtered(decay, each); })(table);
   CHECK(batch.to_vector<double>()[1] == Approx(filtered(decay, 2.0 * x).item<double>()).epsilon(1e-14));
+}
+
+TEST_CASE("scan: steps of a plan give the bits of steps op by op, whatever carry and y share", "[engine]") {
+  const std::vector<std::function<Tensors(const Tensors&, const Tensors&)>> steps{
+      [](const Tensors& c, const Tensors& x) -> Tensors {
+        return {sin(c[0] + x[0]), c[1] * x[0], c[0]};
+      },
+      [](const Tensors& c, const Tensors& x) -> Tensors {
+        return {c[1], c[0], x[0]};
+      },
+      [](const Tensors& c, const Tensors& x) -> Tensors {
+        const Tensor next = transpose(reshape(c[0], {2, 3}));
+        return {reshape(next * 1.5, {6}), reshape(transpose(reshape(c[1], {2, 3})), {6}), x[0], next};
+      },
+      [](const Tensors& c, const Tensors& x) -> Tensors {
+        const Tensor next = c[0] * x[0];
+        return {next, next, zeros_like(next), next};
+      },
+  };
+  const Tensor c = row({1, 2, 3, 4, 5, 6});
+  for (const auto& step : steps) {
+    const auto run = [&](Dim n_steps) {
+      const Tensor x =
+          cos(broadcast_to(reshape(cast(iota(n_steps), DType::f64), {n_steps, 1}), {n_steps, 6}));
+      const auto [carry, ys] = scan(step, {c, c * 0.5}, {x});
+      Tensors all = carry;
+      all.insert(all.end(), ys.begin(), ys.end());
+      return all;
+    };
+    for (const Dim n_steps : {40, 200}) {
+      const Tensors by_plan = run(n_steps);
+      eval(by_plan);
+      Tensors op_by_op;
+      const ExecutionObserver observer([](const Node&) {});  // so that every op runs alone
+      op_by_op = run(n_steps);
+      eval(op_by_op);
+      CHECK(tests::same_bits(by_plan, op_by_op));
+    }
+  }
+  CHECK(c.to_vector<double>() == std::vector<double>{1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("scan: reverse goes from the last to the first, no steps give the carry", "[engine]") {
