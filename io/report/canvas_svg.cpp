@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/canvas.hpp"
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 
 #include <fmt/format.h>
 
@@ -92,7 +92,7 @@ class SvgRenderer {
                         style.size != 11.0 ? fmt::format(" font-size=\"{}\"", number(style.size)) : "",
                         anchors[static_cast<std::size_t>(style.horizontal)],
                         style.weight == Weight::bold ? " font-weight=\"bold\"" : "", hex(style.color),
-                        text::escaped(text.text));
+                        core::escaped(text.text));
   }
   void operator()(const Canvas::Cell& cell) {
     const auto& c = cell.corners;

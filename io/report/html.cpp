@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/html.hpp"
 
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 
 namespace lodestone::io::report {
 
@@ -10,7 +10,7 @@ namespace {
 void append_row(std::string& to, const std::vector<std::string>& cells, const char* tag) {
   to += "<tr>";
   for (const std::string& cell : cells) {
-    to.append("<").append(tag).append(">").append(text::escaped(cell)).append("</").append(tag).append(">");
+    to.append("<").append(tag).append(">").append(core::escaped(cell)).append("</").append(tag).append(">");
   }
   to += "</tr>\n";
 }

@@ -4,7 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "io/report/html.hpp"
 #include "io/report/page.hpp"
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 
 namespace lodestone::io::report {
 
@@ -48,9 +48,9 @@ std::filesystem::path write_vae_report(const std::filesystem::path& folder, cons
               "divergence is near 0 is not in use. Right: "
               "rms error of the reconstruction by depth.");
   page.heading("provenance", "How this was made");
-  page.html("<details open><summary>Card</summary>\n<pre>" + text::escaped(report.card) +
+  page.html("<details open><summary>Card</summary>\n<pre>" + core::escaped(report.card) +
             "</pre>\n</details>\n");
-  page.html("<details><summary>Configuration</summary>\n<pre>" + text::escaped(report.configuration_toml) +
+  page.html("<details><summary>Configuration</summary>\n<pre>" + core::escaped(report.configuration_toml) +
             "</pre>\n</details>\n");
   const std::filesystem::path path = folder / "report.html";
   core::write_file(path.string(), page.text(report.title, report.lead));

@@ -14,7 +14,7 @@
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
 #include "io/report/uncertainty.hpp"
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -191,7 +191,7 @@ void add_provenance(Page& page, const inversion::Outcome& outcome) {
   page.heading("provenance", "How this was made");
   page.html(provenance_table(outcome));
   page.html("<details open><summary>Configuration</summary>\n<pre>" +
-            text::escaped(outcome.about.configuration) + "</pre>\n</details>\n");
+            core::escaped(outcome.about.configuration) + "</pre>\n</details>\n");
 }
 
 void add_warnings(Page& page, const inversion::Outcome& outcome) {

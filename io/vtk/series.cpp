@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 #include "io/vtk/model_file.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n";
   for (const SeriesEntry& entry : entries) {
     text += fmt::format("    <DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n", entry.time,
-                        text::escaped(entry.file));
+                        core::escaped(entry.file));
   }
   text += "  </Collection>\n</VTKFile>\n";
   core::write_file(path.string(), text);

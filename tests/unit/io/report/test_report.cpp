@@ -12,7 +12,7 @@
 #include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
@@ -147,13 +147,13 @@ TEST_CASE("canvas: coordinates that are not finite are left out") {
 }
 
 TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless") {
-  CHECK(io::text::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
-  CHECK(io::text::escaped("ρₐ → Ω") == "ρₐ → Ω");
-  CHECK(io::text::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
-  CHECK(io::text::escaped("a\x7F"
+  CHECK(core::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
+  CHECK(core::escaped("ρₐ → Ω") == "ρₐ → Ω");
+  CHECK(core::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
+  CHECK(core::escaped("a\x7F"
                           "b\xC2\x9B"
                           "c") == "a?b?c");
-  CHECK(io::text::escaped("\xED\xA0\x80 \xC0\xAF \xEF\xBF\xBE") == "??? ?? ???");
+  CHECK(core::escaped("\xED\xA0\x80 \xC0\xAF \xEF\xBF\xBE") == "??? ?? ???");
   CHECK(html_table({"<h>"}, {{"1"}}) ==
         "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
 }

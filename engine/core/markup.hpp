@@ -5,11 +5,10 @@
 #include <string>
 #include <string_view>
 
-namespace lodestone::io::text {
+namespace lodestone::core {
 
 /// Returns the text fit for HTML and XML content and attributes; bytes that are not UTF-8 and control
-/// characters become
-/// '?'.
+/// characters become '?'.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-}  // namespace lodestone::io::text
+}  // namespace lodestone::core

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/text/markup.hpp"
+#include "engine/core/markup.hpp"
 
 #include "engine/core/clean_text.hpp"
 
-namespace lodestone::io::text {
+namespace lodestone::core {
 
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = core::utf8_length(text);
+    const std::size_t length = utf8_length(text);
     const char c = text[0];
-    if (length == 0 || (core::is_control(text, length) && c != '\n' && c != '\t')) {
+    if (length == 0 || (is_control(text, length) && c != '\n' && c != '\t')) {
       result += '?';
     } else if (length > 1) {
       result += text.substr(0, length);
@@ -38,4 +38,4 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-}  // namespace lodestone::io::text
+}  // namespace lodestone::core
