@@ -108,9 +108,9 @@ double best_cpu_seconds(int repeats, const std::function<void()>& work) {
 Totals best_totals(int repeats, const std::function<void()>& work) {
   Totals best;
   for (int i = 0; i < repeats; ++i) {
-    core::Timeline::global().clear();
+    core::TimerTotals::global().clear();
     work();
-    for (const auto& [region, total] : core::Timeline::global().totals()) {
+    for (const auto& [region, total] : core::TimerTotals::global().totals()) {
       const auto [place, is_new] = best.emplace(region, total);
       if (!is_new && total.seconds < place->second.seconds) place->second = total;
     }

@@ -44,7 +44,7 @@ class Results {
 /// machine, and is not stretched by other programs.
 [[nodiscard]] double best_cpu_seconds(int repeats, const std::function<void()>& work);
 
-/// The regions that the work times (core::Timeline), each with its shortest wall time of `repeats` calls.
+/// The regions that the work times (core::TimerTotals), each with its shortest wall time of `repeats` calls.
 [[nodiscard]] Totals best_totals(int repeats, const std::function<void()>& work);
 
 /// Rates of this machine on one core, measured now: the floors beside which work is reported.

@@ -5,6 +5,7 @@
 #include "engine/compile/rewrite.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/timeline.hpp"
 
 #include <array>
 #include <atomic>
@@ -46,8 +47,12 @@ std::optional<Program> after(const Program& program, std::span<const Strides> in
                              std::span<const Pass> passes) {
   std::optional<Program> result;
   for (const Pass& pass : passes) {
+    core::TimelineScope event(core::Timeline::Kind::pass, pass.name);
     try {
-      result = pass.run(result ? *result : program, inputs);
+      const Program& before = result ? *result : program;
+      const std::int64_t n_before = std::ssize(before.instructions());
+      result = pass.run(before, inputs);
+      event.set_numbers(n_before, std::ssize(result->instructions()));
     } catch (const core::Error& error) {
       if (must_compile()) throw;
       warn_once(pass, error);

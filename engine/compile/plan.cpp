@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/plan.hpp"
 
+#include "engine/compile/launch_events.hpp"
 #include "engine/compile/passes.hpp"
 #include "engine/compile/recompute.hpp"
 #include "engine/core/error.hpp"
@@ -23,6 +24,7 @@ struct Plan::Instance {
   std::vector<View> views;  ///< by access
   std::vector<Call> calls;  ///< by launch
   Tensors held;
+  LaunchEvents events;
   std::int64_t n_made = 0;  ///< functions of text at its last run
 
   /// Gives a tensor to the calls that use it.
@@ -156,10 +158,12 @@ class Plan::Run {
 
 void Plan::Run::launch(const Segment& segment) const {
   std::uint32_t next = segment.first_launch;
+  instance_->events.begin(lowered_);
   try {
     for (; next < segment.end_launch; ++next) {
       const Instance::Call& each = instance_->calls[next];
       each.run(each.call);
+      instance_->events.add(next);
     }
   } catch (const core::ShapeError& error) {
     const KernelCall& call = instance_->calls[next].call;
@@ -208,7 +212,10 @@ Tensor Plan::Run::to_be_written(std::uint32_t number) const {
 void Plan::Run::run(const Segment& segment) {
   for (const std::uint32_t number : segment.made) hold(number, to_be_written(number));
   launch(segment);
-  if (segment.call) call(*segment.call);
+  if (segment.call) {
+    const core::TimelineScope event(core::Timeline::Kind::function, segment.call->instruction->op->name);
+    call(*segment.call);
+  }
   for (const std::uint32_t number : segment.released) instance_->held[number] = Tensor();
 }
 

@@ -114,6 +114,15 @@ void write_file(const std::string& path, std::span<const std::span<const std::by
   file.commit();
 }
 
+void check_room(const std::string& path, std::size_t bytes) {
+  const AtomicFile probe(path);
+  const int file = open(probe.temporary_path().c_str(), O_WRONLY);
+  if (file < 0) throw_unwritable(path, errno);
+  const int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  close(file);
+  if (error != 0) throw_unwritable(path, error);
+}
+
 void make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

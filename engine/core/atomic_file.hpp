@@ -35,6 +35,10 @@ void write_file(const std::string& path, std::string_view bytes);
 /// Writes bytes in several pieces, one after the other, in the same way.
 void write_file(const std::string& path, std::span<const std::span<const std::byte>> pieces);
 
+/// Finds out whether `write_file(path, …)` can succeed, so that an error comes before the work and not after
+/// it: the folder must take a file of so many bytes. errors: FileError.
+void check_room(const std::string& path, std::size_t bytes);
+
 /// Makes a folder with its parents. errors: FileError.
 void make_folder(const std::filesystem::path& path);
 

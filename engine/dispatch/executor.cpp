@@ -2,6 +2,7 @@
 #include "engine/dispatch/executor.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/timeline.hpp"
 #include "engine/dispatch/function_run.hpp"
 #include "engine/dispatch/kernel_run.hpp"
 #include "engine/graph/op_table.hpp"
@@ -133,17 +134,27 @@ bool is_element(const Node& node) {
   return node.op == &get;
 }
 
+/// Gives a node its value, which is an event of the time line but for a view.
+void compute(Node& node) {
+  using core::Timeline;
+  const Timeline::Ticks begin = Timeline::is_on() ? Timeline::now() : 0;
+  if (run_view(node)) return;
+  // What a transform around still needs must not be written over.
+  const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
+  if (node.op->run)
+    run_function(node);
+  else
+    run_kernel(node, may_overwrite);
+  if (begin != 0) {
+    const auto bytes = node.aval.kind == Kind::array ? static_cast<std::int64_t>(node.aval.bytes()) : 0;
+    Timeline::add({&node.op->name, Timeline::Kind::op, begin, Timeline::now(), bytes});
+  }
+}
+
 void run(Node& node) {
   const ExecutionObserver* const told = is_element(node) ? nullptr : observer;
   if (told != nullptr) told->tell_begin(node);
-  // What a transform around still needs must not be written over.
-  const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
-  if (!run_view(node)) {
-    if (node.op->run)
-      run_function(node);
-    else
-      run_kernel(node, may_overwrite);
-  }
+  compute(node);
   if (told != nullptr) told->tell_end(node);
   if (outside_keeps && node.level < level) {
     kept_outside.emplace_back(&node);

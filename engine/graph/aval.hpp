@@ -28,4 +28,7 @@ struct Aval {
   friend bool operator==(const Aval&, const Aval&) = default;
 };
 
+/// Returns the bytes of the elements of an array; elements repeated by broadcasting count once.
+[[nodiscard]] double bytes_of_elements(const Aval& aval, const Strides& strides);
+
 }  // namespace lodestone::engine

@@ -22,13 +22,6 @@ double flops_of(const Node& node) {
 
 }  // namespace
 
-double bytes_of_elements(const Aval& aval, const Strides& strides) {
-  auto bytes = static_cast<double>(core::size_of(aval.dtype));
-  for (int axis = 0; axis < aval.shape.rank(); ++axis)
-    bytes *= strides[axis] == 0 ? 1.0 : static_cast<double>(aval.shape[axis]);
-  return bytes;
-}
-
 double bytes_moved(const Node& node) {
   if (is_view(node)) return 0.0;
   double bytes = 0.0;

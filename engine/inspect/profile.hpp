@@ -12,9 +12,6 @@ namespace lodestone::engine {
 
 class Node;
 
-/// Returns the bytes of the elements of an array; elements repeated by broadcasting count once.
-[[nodiscard]] double bytes_of_elements(const Aval& aval, const Strides& strides);
-
 /// Returns the bytes moved by a node that has run and still has its inputs. Elements of inputs are read once,
 /// however often they are repeated, and the output is written once; 0 for a view.
 [[nodiscard]] double bytes_moved(const Node& node);

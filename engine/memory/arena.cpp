@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/machine.hpp"
+#include "engine/core/timeline.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -68,7 +69,10 @@ Arena& Arena::of(Device device) {
 
 std::size_t Arena::taken_by(std::size_t bytes) { return class_of(bytes).bytes; }
 
-Arena::Arena(Device device) : device_(device), cache_limit_(default_cache_limit()) {}
+Arena::Arena(Device device)
+    : device_(device),
+      curve_(core::Timeline::name("memory of " + device.text())),
+      cache_limit_(default_cache_limit()) {}
 Arena::~Arena() { trim(); }
 
 std::byte* Arena::allocate(std::size_t bytes) {
@@ -91,8 +95,20 @@ std::byte* Arena::allocate(std::size_t bytes) {
     block = from_system(size.bytes, bytes);
   }
   stats_.in_use += size.bytes;
-  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  note_use();
   return block;
+}
+
+/// Keeps the peak, and gives the time line a point of the curve wherever use has changed by a 64th of it.
+void Arena::note_use() noexcept {
+  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  if (!core::Timeline::is_on()) return;
+  const std::size_t change = std::max(noted_, stats_.in_use) - std::min(noted_, stats_.in_use);
+  if (change * 64 <= stats_.peak) return;
+  noted_ = stats_.in_use;
+  const core::Timeline::Ticks now = core::Timeline::now();
+  core::Timeline::add({curve_, core::Timeline::Kind::memory, now, now,
+                       static_cast<std::int64_t>(stats_.in_use), static_cast<std::int64_t>(stats_.peak)});
 }
 
 /// Lets the budget have room for `wanted` bytes more, which were asked for as `bytes`.
@@ -124,18 +140,20 @@ void Arena::hold(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   make_room(bytes, bytes);
   stats_.in_use += bytes;
-  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  note_use();
 }
 
 void Arena::release(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   stats_.in_use -= bytes;
+  note_use();
 }
 
 void Arena::free(std::byte* block, std::size_t bytes) noexcept {
   const SizeClass size = class_of(bytes);
   const std::lock_guard lock(mutex_);
   stats_.in_use -= size.bytes;
+  note_use();
   const std::size_t most = most_cached();
   if (size.bytes > most) return delete_block(block);
   shrink_cache(most - size.bytes);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace lodestone::engine {
@@ -56,12 +57,15 @@ class Arena {
   [[nodiscard]] Device device() const { return device_; }
 
  private:
+  void note_use() noexcept;
   void make_room(std::size_t wanted, std::size_t bytes);
   [[nodiscard]] std::byte* from_system(std::size_t wanted, std::size_t bytes);
   [[nodiscard]] std::size_t most_cached() const noexcept;
   void shrink_cache(std::size_t most) noexcept;
   static constexpr int n_classes = 4 * 48;
   Device device_;
+  const std::string* curve_;  ///< its name on the time line
+  std::size_t noted_ = 0;     ///< bytes in use at its last point there
   mutable std::mutex mutex_;
   std::array<std::vector<std::byte*>, n_classes> free_;
   ArenaStats stats_;

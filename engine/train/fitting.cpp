@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/train/fitting.hpp"
 
+#include "engine/core/timeline.hpp"
+
 namespace lodestone::engine {
 namespace {
 
@@ -24,6 +26,8 @@ Fitting::Fitting(Training& training, const Callbacks& callbacks, StepFunctions& 
       cells_(training.net().cells()) {}
 
 Fitting::Epoch Fitting::take_step() {
+  core::TimelineScope event(core::Timeline::Kind::step, "training step");
+  if (core::Timeline::is_on()) event.set_numbers(training_.n_steps() + 1, 0);
   Batches batches;
   const Epoch epoch = take_batches(batches);
   if (batches.empty()) return epoch;

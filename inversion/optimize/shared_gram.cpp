@@ -71,7 +71,7 @@ Eigen::MatrixXd shared_gram(const core::Team& team, const Eigen::MatrixXd& a) {
     const auto rows = a.middleCols(i.first, i.size), columns = a.middleCols(j.first, j.size);
     product = i.first == j.first ? lapack::lower_gram(rows) : lapack::transposed_product(rows, columns);
     const auto products = static_cast<double>(a.rows()) * static_cast<double>(product.size());
-    core::Timeline::global().add_work("inversion/gram", (i.first == j.first ? 1.0 : 2.0) * products, 0.0);
+    core::TimerTotals::global().add_work("inversion/gram", (i.first == j.first ? 1.0 : 2.0) * products, 0.0);
   });
   Eigen::MatrixXd gram;
   if (team.rank() == 0) gram = Eigen::MatrixXd::Zero(a.cols(), a.cols());

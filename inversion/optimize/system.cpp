@@ -34,7 +34,7 @@ std::optional<Eigen::MatrixXd> shifted_factor(const Eigen::MatrixXd& lower, doub
   Eigen::MatrixXd factor = lower;
   factor.diagonal().array() += lambda;
   const auto n = static_cast<double>(factor.rows());
-  core::Timeline::global().add_work("inversion/cholesky", n * n * n / 3.0, 0.0);
+  core::TimerTotals::global().add_work("inversion/cholesky", n * n * n / 3.0, 0.0);
   if (!lapack::factorize(factor)) return std::nullopt;
   return factor;
 }
@@ -141,8 +141,8 @@ void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& we
     b_(Eigen::all, columns) =
         regularization_.apply_root_transposed(own.weighted_transpose(first, size, weights));
     const auto width = static_cast<double>(size);
-    core::Timeline::global().add_work("inversion/root", width * regularization_.flops_per_column(),
-                                      24.0 * width * static_cast<double>(b_.rows()));
+    core::TimerTotals::global().add_work("inversion/root", width * regularization_.flops_per_column(),
+                                         24.0 * width * static_cast<double>(b_.rows()));
   });
   team_.share_columns(own.owner, b_);
 }

@@ -2,12 +2,12 @@
 #include "apps/mt_invert/commands/commands.hpp"
 
 #include "engine/core/atomic_file.hpp"
+#include "engine/core/chrome_trace.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/parallel.hpp"
-#include "engine/core/timer.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -46,36 +46,6 @@ struct InputFiles {
   Paths operator()(const cli::InfoArguments& arguments) const { return arguments.paths; }
   Paths operator()(const cli::SelftestArguments&) const { return {}; }
 };
-
-/// Rank 0 writes to the path itself, rank r to the path with ".r" added.
-std::string trace_path_of(MPI_Comm comm, const std::string& path) {
-  const int rank = core::rank_of(comm);
-  return rank == 0 ? path : fmt::format("{}.{}", path, rank);
-}
-
-/// Runs the command and writes its trace, also when it fails: what it did until then is what one wants to
-/// see.
-int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
-  const std::string path = trace_path_of(comm, line.trace_path);
-  const auto write = [&] { core::Timeline::global().write_chrome_trace(path, core::rank_of(comm)); };
-  check_output_path(path, std::visit(InputFiles(), line.command));
-  { const core::AtomicFile writable(path); }  // an error now, not after hours
-  core::Timeline::global().record_events(true);
-  int code = 0;
-  try {
-    code = std::visit(Dispatch{comm, line}, line.command);
-  } catch (...) {
-    try {
-      write();
-    } catch (const core::Error& error) {
-      core::log::warning(core::log::Id("mt_invert#timeline_not_written"), "{}",
-                         error.what());  // the failure of the command is the one to report
-    }
-    throw;
-  }
-  write();
-  return code;
-}
 
 }  // namespace
 
@@ -123,7 +93,13 @@ int run(MPI_Comm comm, const cli::CommandLine& line) {
   std::signal(SIGPIPE, SIG_IGN);
   core::log::configure({.format = line.log_format()});
   if (line.n_threads) core::set_threads(*line.n_threads);
-  return line.trace_path.empty() ? std::visit(Dispatch{comm, line}, line.command) : run_traced(comm, line);
+  if (line.trace_path.empty()) return std::visit(Dispatch{comm, line}, line.command);
+  check_output_path(line.trace_path, std::visit(InputFiles(), line.command));
+  int code = 0;
+  core::traced(line.trace_path, core::rank_of(comm), [&] {
+    code = std::visit(Dispatch{comm, line}, line.command);
+  });
+  return code;
 }
 
 }  // namespace lodestone::mt_invert::commands

@@ -93,7 +93,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
     return static_cast<int>(outcome.ending.code);
   }
   const int code = io::run::write(comm, folder.path(), run, outcome, files);
-  core::log::debug("{}", core::Timeline::global().table());
+  core::log::debug("{}", core::TimerTotals::global().table());
   return code;
 }
 

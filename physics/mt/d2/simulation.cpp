@@ -164,8 +164,8 @@ SolvedJob Simulation::Impl::solve(const Job& job, const Eigen::VectorXd& resisti
   {
     const core::ScopedTimer timer("mt2d/factorize");
     solved.factors = parts.solver->factorize(matrix);
-    core::Timeline::global().add_work("mt2d/factorize", solved.factors->flops(),
-                                      16.0 * solved.factors->entries());
+    core::TimerTotals::global().add_work("mt2d/factorize", solved.factors->flops(),
+                                         16.0 * solved.factors->entries());
     ++counts.factorizations;
   }
   solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
@@ -188,8 +188,9 @@ void Simulation::Impl::count(const SolvedJob& solved, Eigen::Index n_right_hand_
   ++counts.solve_calls;
   counts.right_hand_sides += n_right_hand_sides;
   const double entries = solved.factors->entries();
-  core::Timeline::global().add_work(solve_region(n_right_hand_sides),
-                                    16.0 * entries * static_cast<double>(n_right_hand_sides), 32.0 * entries);
+  core::TimerTotals::global().add_work(solve_region(n_right_hand_sides),
+                                       16.0 * entries * static_cast<double>(n_right_hand_sides),
+                                       32.0 * entries);
 }
 
 Eigen::MatrixXcd Simulation::Impl::solve_with(const SolvedJob& solved,

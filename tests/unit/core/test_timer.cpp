@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/chrome_trace.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -7,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
-#include <set>
 #include <thread>
 
 using namespace lodestone::core;
@@ -28,9 +30,9 @@ void nested_regions() {
 }  // namespace
 
 TEST_CASE("timer: regions nest and accumulate", "[core]") {
-  Timeline::global().clear();
+  TimerTotals::global().clear();
   nested_regions();
-  const auto& totals = Timeline::global().totals();
+  const auto& totals = TimerTotals::global().totals();
   CHECK(totals.at("solve").calls == 1);
   CHECK(totals.at("solve/factorize").calls == 3);
   CHECK(totals.at("solve/factorize").seconds >= 0.006);
@@ -38,10 +40,10 @@ TEST_CASE("timer: regions nest and accumulate", "[core]") {
 }
 
 TEST_CASE("timer: the table shows rates where work is counted and a dash elsewhere", "[core]") {
-  Timeline::global().clear();
+  TimerTotals::global().clear();
   nested_regions();
-  Timeline::global().add_work("solve/factorize", 1e9, 2e9);
-  const std::string table = Timeline::global().table();
+  TimerTotals::global().add_work("solve/factorize", 1e9, 2e9);
+  const std::string table = TimerTotals::global().table();
   CHECK(table.find("GFLOP/s") != std::string::npos);
   const std::string row = table.substr(table.find("solve/factorize"));
   CHECK(row.find(" - ") == std::string::npos);
@@ -54,53 +56,48 @@ TEST_CASE("timer: a running timer tells its seconds", "[core]") {
   CHECK(timer.seconds() >= 0.002);
 }
 
-TEST_CASE("trace: events are written as Chrome trace JSON with the rank as process", "[core]") {
+TEST_CASE("timer: regions are events, of each thread in the order in which they end", "[core]") {
   const TemporaryFolder folder;
-  Timeline::global().clear();
-  Timeline::global().record_events(true);
+  Timeline::clear();
+  Timeline::record(true);
   nested_regions();
-  Timeline::global().record_events(false);
+  Timeline::record(false);
   nested_regions();  // totals only
-  Timeline::global().write_chrome_trace(folder / "trace.json", 2);
+  write_chrome_trace(folder / "trace.json", 2);
   const auto trace = nlohmann::json::parse(text_of_file(folder / "trace.json"));
   const auto& events = trace["traceEvents"];
-  REQUIRE(events.size() == 5);  // the process name and four regions
+  REQUIRE(events.size() == 6);  // the names of process and thread, and four regions
   CHECK(events[0]["args"]["name"] == "rank 2");
-  CHECK(events[1]["name"] == "solve/factorize");
-  CHECK(events[4]["name"] == "solve");
-  CHECK(events[4]["ph"] == "X");
-  CHECK(events[4]["pid"] == 2);
-  CHECK(events[4]["ts"].get<double>() <= events[1]["ts"].get<double>());
-  CHECK(events[4]["dur"].get<double>() >= 6000.0);  // microseconds
-  Timeline::global().clear();
+  CHECK(events[2]["name"] == "solve/factorize");
+  CHECK(events[5]["name"] == "solve");
+  CHECK(events[5]["ph"] == "X");
+  CHECK(events[5]["pid"] == 2);
+  CHECK(events[5]["ts"].get<double>() <= events[2]["ts"].get<double>());
+  CHECK(events[5]["dur"].get<double>() >= 6000.0);  // microseconds
+  Timeline::clear();
 }
 
-TEST_CASE("trace: regions of several threads add up and carry the number of their thread", "[core]") {
-  const TemporaryFolder folder;
+TEST_CASE("timer: regions of several threads add up and stand on lines of their own", "[core]") {
   const lodestone::tests::ThreadCount set(2);
-  Timeline::global().clear();
-  Timeline::global().record_events(true);
+  TimerTotals::global().clear();
+  Timeline::clear();
+  Timeline::record(true);
   std::atomic<int> here = 0;
   parallel_for(2, [&](std::ptrdiff_t) {
     const ScopedTimer timer("part");
-    Timeline::global().add_work("part", 1.0, 0.0);
+    TimerTotals::global().add_work("part", 1.0, 0.0);
     ++here;
     while (here < 2) std::this_thread::yield();  // so that each thread has one
   });
-  Timeline::global().record_events(false);
-  CHECK(Timeline::global().totals().at("part").calls == 2);
-  CHECK(Timeline::global().totals().at("part").flops == 2.0);
-  CHECK(Timeline::global().table().find("seconds of the 2 threads add up") != std::string::npos);
-  Timeline::global().write_chrome_trace(folder / "trace.json", 0);
-  const auto trace = nlohmann::json::parse(text_of_file(folder / "trace.json"));
-  std::set<int> threads;
-  for (const auto& event : trace["traceEvents"]) {
-    if (event["ph"] == "X") threads.insert(event["tid"].get<int>());
-  }
-  CHECK(threads == std::set<int>{0, 1});
-  Timeline::global().clear();
+  Timeline::record(false);
+  CHECK(TimerTotals::global().totals().at("part").calls == 2);
+  CHECK(TimerTotals::global().totals().at("part").flops == 2.0);
+  CHECK(TimerTotals::global().table().find("seconds of the 2 threads add up") != std::string::npos);
+  const auto threads = Timeline::events();
+  CHECK(std::ranges::count_if(threads, [](const auto& each) { return each.events.size() == 1; }) == 2);
+  Timeline::clear();
 }
 
 TEST_CASE("trace: an unwritable trace file is a file error", "[core]") {
-  CHECK_THROWS_AS(Timeline::global().write_chrome_trace("/proc/no/trace.json", 0), FileError);
+  CHECK_THROWS_AS(write_chrome_trace("/proc/no/trace.json", 0), FileError);
 }
