@@ -54,7 +54,8 @@ struct Ahead {
 /// Merges instructions with those that make their operands, from the first one on.
 class Clustering {
  public:
-  Clustering(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits);
+  Clustering(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits,
+             std::vector<RefusedMerge>* refused);
   [[nodiscard]] Program run();
 
  private:
@@ -73,7 +74,7 @@ class Clustering {
 
   // Merging.
   void merge_with_producers(Number number);
-  [[nodiscard]] bool may_merge(Number a, Number b);
+  [[nodiscard]] std::string_view why_not_merge(Number a, Number b);
   [[nodiscard]] bool is_read_by_place(const Instruction& each, ValueId id) const;
   [[nodiscard]] bool fits(Number a, Number b) const;
   [[nodiscard]] bool comes_back(Number a, Number b);
@@ -92,6 +93,7 @@ class Clustering {
   const std::span<const Strides> inputs_;
   const ClusterLimits limits_;
   LiveBytes lives_;
+  std::vector<RefusedMerge>* const refused_;
   std::vector<Part> parts_;                   // by instruction
   std::vector<std::vector<Number>> members_;  // by cluster, ascending
   std::vector<bool> is_output_;               // by value
@@ -99,11 +101,13 @@ class Clustering {
   std::uint64_t visit_ = 0;
 };
 
-Clustering::Clustering(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits)
+Clustering::Clustering(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits,
+                       std::vector<RefusedMerge>* refused)
     : program_(program),
       inputs_(inputs),
       limits_(limits),
       lives_(program),
+      refused_(refused),
       parts_(program.instructions().size()),
       members_(program.instructions().size()),
       is_output_(program.values().size(), false) {
@@ -226,21 +230,31 @@ void Clustering::merge_with_producers(Number number) {
     const auto from = producer(same_as_[id]);
     if (!from || parts_[*from].kernel == nullptr) continue;
     const Number a = parts_[*from].cluster, b = parts_[number].cluster;
-    if (a == b || !may_merge(a, b)) continue;
-    if (const auto ahead = moved_ahead(a, b)) {
-      if (ahead->bytes > 0 && lives_.is_most(ahead->to, ahead->from, ahead->bytes)) continue;
-      lives_.add(ahead->to, ahead->from, ahead->bytes);
-    }
-    merge(a, b);
+    if (a == b) continue;
+    const std::string_view why_not = why_not_merge(a, b);
+    if (why_not.empty())
+      merge(a, b);
+    else if (refused_ != nullptr)
+      refused_->push_back({*from, number, why_not});
   }
 }
 
-bool Clustering::may_merge(Number a, Number b) {
+/// Returns why two clusters stay apart; empty where they may be one, which then counts as if they were.
+std::string_view Clustering::why_not_merge(Number a, Number b) {
   const auto device_of = [&](Number cluster) {
     return program_.values()[program_.instructions()[cluster].first_result].aval.device;
   };
-  return parts_[a].region == parts_[b].region && joined(parts_[a].space, parts_[b].space) &&
-         device_of(a) == device_of(b) && fits(a, b) && !comes_back(a, b);
+  if (parts_[a].region != parts_[b].region) return "a function or an effect stands between them";
+  if (!joined(parts_[a].space, parts_[b].space)) return "they make arrays of other sizes";
+  if (!(device_of(a) == device_of(b))) return "they run on other devices";
+  if (!fits(a, b)) return "one launch would have too many operands, outputs or steps, or repeat elements";
+  if (comes_back(a, b)) return "what is between them needs the one and is needed by the other";
+  if (const auto ahead = moved_ahead(a, b)) {
+    if (ahead->bytes > 0 && lives_.is_most(ahead->to, ahead->from, ahead->bytes))
+      return "what the one makes long before it is needed would raise the peak of memory";
+    lives_.add(ahead->to, ahead->from, ahead->bytes);
+  }
+  return {};
 }
 
 /// Returns whether an elementwise instruction takes the element of a value at the place of the result, not
@@ -464,8 +478,9 @@ Program Clustering::run() {
 
 }  // namespace
 
-Program clustered(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits) {
-  return Clustering(program, inputs, limits).run();
+Program clustered(const Program& program, std::span<const Strides> inputs, const ClusterLimits& limits,
+                  std::vector<RefusedMerge>* refused) {
+  return Clustering(program, inputs, limits, refused).run();
 }
 
 }  // namespace lodestone::engine

@@ -12,6 +12,12 @@ struct ClusterLimits {
   std::size_t operands = 12, outputs = 4, codes = 256;
 };
 
+/// Two instructions of which one uses what the other makes, and which stay apart.
+struct RefusedMerge {
+  std::uint32_t producer, user;  ///< numbers of instructions
+  std::string_view why;          ///< words: "arrays of other sizes"
+};
+
 /// Returns a program with the same bits in which clusters of elementwise instructions on the processor, and
 /// reductions with them, are one instruction each, so that values which only they use never reach memory.
 /// Nothing is computed twice. A cluster computes arrays of one number of elements, of one shape but for
@@ -20,9 +26,10 @@ struct ClusterLimits {
 /// that does not may end in one reduction in any order, of a value that nobody else needs
 /// (`fused_reduction_op`). No function or effect stands between its instructions, and no path of values
 /// leaves it and comes back. None makes the fullest moment of the program fuller by computing what is needed
-/// much later. What nobody needs is left out. `inputs`: strides of the program's inputs, in
-/// whose order kernels add.
+/// much later. What nobody needs is left out. `inputs`: strides of the program's inputs, in whose order
+/// kernels add. `refused`: takes the elementwise instructions that could not be merged.
 [[nodiscard]] Program clustered(const Program& program, std::span<const Strides> inputs,
-                                const ClusterLimits& limits = {});
+                                const ClusterLimits& limits = {},
+                                std::vector<RefusedMerge>* refused = nullptr);
 
 }  // namespace lodestone::engine

@@ -80,9 +80,8 @@ class Compiled::State {
     const Plan& plan = *entries->back()->plan;
     if (stage == Stage::generated) return plan.generated_text();
     if (stage == Stage::running) return plan.running().text();
-    std::span<const Pass> passes = passes_of(options_.level);
-    while (!passes.empty() && passes.back().gives > stage) passes = passes.first(passes.size() - 1);
-    const std::optional<Program> program = after(plan.program(), {}, passes);
+    if (stage == Stage::planned) return engine::text(plan.lowered());
+    const std::optional<Program> program = at_stage(plan.program(), {}, options_.level, stage);
     return (program ? *program : plan.program()).text();
   }
 

@@ -17,6 +17,7 @@ enum class Stage : std::uint8_t {
   recorded,   ///< a program as it was recorded
   rewritten,  ///< without the ops that change nothing
   running,    ///< the program that a level has made of it
+  planned,    ///< the launches that run it, with the places of operands and results
   generated   ///< clusters of that as C++, where they have such text
 };
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <string>
 
 namespace lodestone::engine {
 
@@ -93,5 +94,9 @@ struct Lowered {
 /// that do not leave lie in blocks, and are written in place of an operand at its last use where the kernel
 /// allows it. errors: those of `OpInfo::kernel`.
 [[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs);
+
+/// Returns the launches, one per line: op, line, and where operands and results lie, such as "block 0 at 64"
+/// or "array 2 at 0" for what a run holds.
+[[nodiscard]] std::string text(const Lowered& plan);
 
 }  // namespace lodestone::engine

@@ -62,4 +62,11 @@ std::optional<Program> after(const Program& program, std::span<const Strides> in
   return result;
 }
 
+std::optional<Program> at_stage(const Program& program, std::span<const Strides> inputs, Level level,
+                                Stage stage) {
+  std::span<const Pass> passes = passes_of(level);
+  while (!passes.empty() && passes.back().gives > stage) passes = passes.first(passes.size() - 1);
+  return after(program, inputs, passes);
+}
+
 }  // namespace lodestone::engine

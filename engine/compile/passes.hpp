@@ -30,4 +30,8 @@ struct Pass {
 [[nodiscard]] std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
                                            std::span<const Pass> passes);
 
+/// Returns a program as the passes of a level leave it at a stage; none where none of them comes before it.
+[[nodiscard]] std::optional<Program> at_stage(const Program& program, std::span<const Strides> inputs,
+                                              Level level, Stage stage);
+
 }  // namespace lodestone::engine

@@ -2,11 +2,9 @@
 #include "engine/inspect/dry_run.hpp"
 
 #include "engine/compile/cost.hpp"
-#include "engine/compile/plan.hpp"
-#include "engine/compile/recorded_function.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/json_text.hpp"
 #include "engine/inspect/kernel_clock.hpp"
+#include "engine/inspect/planned_function.hpp"
 #include "engine/record/record.hpp"
 #include "engine/record/rule_args.hpp"
 
@@ -19,25 +17,6 @@ namespace {
 
 std::size_t taken_by(const Aval& aval) {
   return aval.kind == Kind::array ? Arena::taken_by(aval.bytes()) : 0;
-}
-
-/// Returns the strides that a cell's array has when the function runs.
-Strides strides_of(const Variable& cell) {
-  const Tensor value = cell.value();
-  const Node& node = value.node();
-  const Strides dense = contiguous_strides(value.shape());
-  const bool is_there = node.buffer && !node.is_abstract;
-  const bool is_repeated = std::ranges::any_of(node.look.strides, [](auto step) { return step == 0; });
-  return is_there && !is_repeated ? node.look.strides : dense;
-}
-
-std::vector<Strides> strides_of_inputs(const RecordedFunction& f) {
-  std::vector<Strides> result;
-  for (std::size_t i = 0; i < f.n_arguments(); ++i)
-    result.push_back(contiguous_strides(f.program.values()[i].aval.shape));
-  for (const Variable& each : f.read) result.push_back(strides_of(each));
-  result.resize(f.program.n_inputs());  // those of scalars behind them
-  return result;
 }
 
 // ---- Memory ----------------------------------------------------------------------------------------------
@@ -125,16 +104,10 @@ std::string megabytes(double bytes) { return fmt::format("{:.3g} MB", 1e-6 * byt
 
 DryRun dry_run(const Function& f, std::span<const Aval> arguments, const DryRunOptions& options,
                std::source_location where) {
-  const auto recorded = recorded_function(f, arguments, where);
-  if (!recorded)
-    throw core::InvalidArgument("engine::dry_run#inside_transform",
-                                "expected a function of its arguments and cells, got one that captured a "
-                                "tensor which a transform follows; call dry_run outside of transforms {}",
-                                at_line(where));
-  const Plan plan(recorded->program, strides_of_inputs(*recorded), options.level, recorded->donors(),
-                  HostJit::none(), options.budget);
+  const PlannedFunction planned = planned_function(f, arguments, options.level, where, options.budget);
+  const Plan& plan = *planned.plan;
   DryRun result;
-  result.peak = memory_at_first(*recorded, plan);
+  result.peak = memory_at_first(planned.recorded, plan);
   result.peak.results = most_held(plan);
   result.n_instructions = std::ssize(plan.program().instructions());
   result.n_launches = plan.n_launches();

@@ -8,12 +8,6 @@
 
 namespace lodestone::engine {
 
-/// A variable under its path from the outside: "encoder.0.weight".
-struct NamedVariable {
-  std::string name;
-  Variable variable;
-};
-
 /// Base of everything that has variables and parts with variables: modules, optimizers, callbacks. Copies
 /// share all of it.
 class Stateful {

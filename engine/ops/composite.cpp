@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/composite.hpp"
 
+#include "engine/record/rule_place.hpp"
+
 namespace lodestone::engine {
 namespace {
 
@@ -31,6 +33,7 @@ Tensors pull_back_decomposition(const RuleArgs& args, const Tensor& cotangent,
 
 Function decomposition(const RuleArgs& args) {
   return [&args](const Tensors& inputs) -> Tensors {
+    const RulePlace place(args.where);
     return {args.op.decompose({args.op, inputs, args.out, args.attrs, args.where})};
   };
 }

@@ -72,6 +72,8 @@ class Program {
   [[nodiscard]] bool same(const Program& other) const;
   /// Returns one line per instruction: "%3: f32[64, 8] = add(%0, %2)".
   [[nodiscard]] std::string text() const;
+  /// Returns the line of one of its instructions.
+  [[nodiscard]] std::string text(const Instruction& instruction) const;
 
  private:
   ProgramParts parts_;

@@ -27,6 +27,13 @@ std::string results_text(const Program& program, const Instruction& instruction)
 
 }  // namespace
 
+std::string Program::text(const Instruction& instruction) const {
+  const std::string attrs = instruction.attrs ? instruction.attrs->text() : "";
+  return fmt::format("{} = {}({}{}{})", results_text(*this, instruction), instruction.op->name,
+                     listed(operands(instruction)), attrs.empty() || instruction.n_operands == 0 ? "" : "; ",
+                     attrs);
+}
+
 std::string Program::text() const {
   std::string text;
   for (ValueId id = 0; id < parts_.values.size(); ++id) {
@@ -35,11 +42,7 @@ std::string Program::text() const {
       text +=
           declared(id, value) + (value.from == Value::From::input ? " is an input\n" : " is a constant\n");
   }
-  for (const Instruction& each : parts_.instructions) {
-    const std::string attrs = each.attrs ? each.attrs->text() : "";
-    text += fmt::format("{} = {}({}{}{})\n", results_text(*this, each), each.op->name, listed(operands(each)),
-                        attrs.empty() || each.n_operands == 0 ? "" : "; ", attrs);
-  }
+  for (const Instruction& each : parts_.instructions) text += this->text(each) + "\n";
   return text + fmt::format("return {}\n", listed(parts_.outputs));
 }
 

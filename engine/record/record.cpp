@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/evaluate.hpp"
 #include "engine/record/effects.hpp"
+#include "engine/record/rule_place.hpp"
 #include "engine/record/tuple.hpp"
 
 namespace lodestone::engine {
@@ -75,12 +76,15 @@ void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::s
         halves.contains(inputs[0].dtype()) ? ", which is stored only; cast it first" : "", at_line(where));
 }
 
-Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, std::source_location where) {
+Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, std::source_location own) {
+  const std::source_location where = RulePlace::of(own);
   check_inputs(op, inputs, where);
   const Aval aval = op.infer({op, inputs, attrs.get(), where});
   check_countable(op, aval, where);
-  if (op.decompose && !op.has_kernel({op, inputs, attrs.get(), where}))
+  if (op.decompose && !op.has_kernel({op, inputs, attrs.get(), where})) {
+    const RulePlace place(where);
     return op.decompose({op, inputs, Tensor(), attrs, where});
+  }
   OpaquePtr elements;
   if (op.results)
     elements = OpaquePtr(new TupleValue(aval.device, op.results({op, inputs, attrs.get(), where})));
@@ -102,7 +106,10 @@ Tensor placeholder(const Aval& aval, std::source_location where) {
   return Tensor(std::move(node));
 }
 
-Tensor RuleArgs::again(std::span<const Tensor> inputs) const { return record(op, inputs, attrs, where); }
+Tensor RuleArgs::again(std::span<const Tensor> inputs) const {
+  const RulePlace place(where);
+  return record(op, inputs, attrs, where);
+}
 
 Tensor new_array(const Aval& aval) {
   NodePtr node(new Node);

@@ -5,6 +5,7 @@
 #include "engine/graph/evaluate.hpp"
 #include "engine/record/effects.hpp"
 #include "engine/record/feed.hpp"
+#include "engine/record/rule_place.hpp"
 #include "engine/record/state_scope.hpp"
 
 #include <algorithm>
@@ -103,7 +104,10 @@ Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, const St
              const FeedScope* feeds, std::source_location where)
     : inputs_(std::move(inputs)) {
   const KeepGraph keep;  // f may look at values on the way
-  outputs_ = f(inputs_);
+  {
+    const RulePlace own = RulePlace::none();
+    outputs_ = f(inputs_);
+  }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!outputs_[i].is_valid())
       throw core::InvalidArgument("engine::transform#empty_output",
@@ -246,6 +250,7 @@ Tensors Trace::push_forward(const Tensors& tangents) const {
       in[i] = of_slot[static_cast<std::size_t>(slots[i])];
       any = true;
     }
+    const RulePlace place(step.where);
     const bool has_tangent = any && step.is_needed && step.op->derivative.exists();
     of_slot.push_back(has_tangent ? step.op->derivative.jvp(step.args(), in) : Tensor());
   }
@@ -266,6 +271,7 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
     const Tensor cotangent = std::exchange(of_slot[inputs_.size() + s], {});
     if (!cotangent.is_valid() || !derivative.exists()) continue;
     const std::span<const Slot> slots = slots_of(step);
+    const RulePlace place(step.where);
     if (derivative.pull_back) {
       std::vector<bool> wanted;
       for (const Slot slot : slots) wanted.push_back(slot >= 0);
@@ -294,6 +300,7 @@ Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batc
     std::transform(slots.begin(), slots.end(), std::back_inserter(carries), carries_batch);
     const bool any = std::find(carries.begin(), carries.end(), true) != carries.end();
     const RuleArgs args{*step.op, in, step.out, step.attrs, step.where};
+    const RulePlace place(step.where);
     of_slot.push_back(any ? rule(args, carries) : args.again(in));
     has_batch.push_back(any);
   }

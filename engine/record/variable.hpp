@@ -49,6 +49,12 @@ class Variable {
 };
 using Variables = std::vector<Variable>;
 
+/// A variable under its path from the outside: "encoder.0.weight".
+struct NamedVariable {
+  std::string name;
+  Variable variable;
+};
+
 // Whole numbers among the state: steps, epochs, what was skipped.
 
 /// Returns a scalar of i64.

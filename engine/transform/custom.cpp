@@ -6,6 +6,7 @@
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/record/rule_place.hpp"
 #include "engine/record/tuple.hpp"
 #include "engine/transform/attributes.hpp"
 #include "engine/transform/register.hpp"
@@ -48,6 +49,7 @@ void check_results(R args, std::string_view rule, const Tensors& results, const 
 /// A rule as a function of one list.
 Function flat(const Rule& rule, std::size_t n_x, std::size_t n_y) {
   return [&rule, n_x, n_y](const Tensors& all) {
+    const RulePlace own = RulePlace::none();
     const auto y = all.begin() + static_cast<std::ptrdiff_t>(n_x),
                more = y + static_cast<std::ptrdiff_t>(n_y);
     return rule({all.begin(), y}, {y, more}, {more, all.end()});
