@@ -191,7 +191,8 @@ void Lowering::launch(const Kernel& kernel, const OpInfo& op, const Instruction&
               static_cast<std::uint32_t>(out.size()),
               {},
               {},
-              each.where};
+              each.where,
+              &op == each.op ? &each : nullptr};
   std::vector<View> views;
   for (const std::span<const Access> list : {in, out}) {
     for (const Access& operand : list) {

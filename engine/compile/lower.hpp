@@ -37,6 +37,7 @@ struct Launch {
   Workspace workspace;
   Source scratch;
   std::source_location where;
+  const Instruction* instruction;  ///< null where it only removes gaps from an operand
 };
 
 /// A tensor that a run holds, because it comes from outside, leaves the plan or meets an op with a function.

@@ -14,6 +14,20 @@
 #include <utility>
 
 namespace lodestone::engine {
+namespace {
+
+/// Returns what tensors show; of handles no data.
+std::vector<View> views_of(const Tensors& tensors) {
+  std::vector<View> views;
+  for (const Tensor& each : tensors) {
+    const Node& node = each.node();
+    views.push_back({node.buffer ? node.data() : nullptr, &node.aval, &node.look.strides});
+  }
+  return views;
+}
+
+}  // namespace
+
 /// Memory for one run at a time, with every call made ready.
 struct Plan::Instance {
   struct Call {
@@ -124,8 +138,8 @@ std::unique_ptr<Plan::Instance> Plan::take() const {
 /// One run, on an instance that is free again afterwards.
 class Plan::Run {
  public:
-  Run(const Plan& plan, std::span<const std::uint8_t> given_up)
-      : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), instance_(plan.take()) {
+  Run(const Plan& plan, std::span<const std::uint8_t> given_up, Watcher* watcher)
+      : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), watcher_(watcher), instance_(plan.take()) {
     plan.generated_.update(instance_->n_made, [&](std::uint32_t launch, const Attrs& attrs) {
       instance_->calls[launch].call.attrs = &attrs;
     });
@@ -146,6 +160,7 @@ class Plan::Run {
   void hold(std::uint32_t number, const Tensor& tensor) { instance_->hold(number, tensor, plan_); }
   void run(const Segment& segment);
   void launch(const Segment& segment) const;
+  void launch_watched(const Segment& segment, std::uint32_t& next) const;
   void call(const FunctionCall& call);
   [[nodiscard]] Tensor tensor(const Given& given) const;
   [[nodiscard]] Tensor to_be_written(std::uint32_t number) const;
@@ -153,6 +168,7 @@ class Plan::Run {
   const Plan& plan_;
   const Lowered& lowered_;
   std::span<const std::uint8_t> given_up_;  ///< by donation
+  Watcher* watcher_;
   std::unique_ptr<Instance> instance_;
 };
 
@@ -160,6 +176,7 @@ void Plan::Run::launch(const Segment& segment) const {
   std::uint32_t next = segment.first_launch;
   instance_->events.begin(lowered_);
   try {
+    if (watcher_ != nullptr) return launch_watched(segment, next);
     for (; next < segment.end_launch; ++next) {
       const Instance::Call& each = instance_->calls[next];
       each.run(each.call);
@@ -168,6 +185,18 @@ void Plan::Run::launch(const Segment& segment) const {
   } catch (const core::ShapeError& error) {
     const KernelCall& call = instance_->calls[next].call;
     rethrow_with_place(error, call.op, *call.out[0].aval, call.where);
+  }
+}
+
+/// Runs the launches of a segment one by one under the eyes of the watcher; `next` is the one that runs.
+void Plan::Run::launch_watched(const Segment& segment, std::uint32_t& next) const {
+  for (; next < segment.end_launch; ++next) {
+    const Instance::Call& each = instance_->calls[next];
+    const Instruction* const instruction = lowered_.launches[next].instruction;
+    if (instruction != nullptr) watcher_->begin(*instruction);
+    each.run(each.call);
+    instance_->events.add(next);
+    if (instruction != nullptr) watcher_->end(*instruction, each.call.out);
   }
 }
 
@@ -187,6 +216,7 @@ void Plan::Run::call(const FunctionCall& call) {
   const Instruction& instruction = *call.instruction;
   Tensors operands;
   for (const Given& each : call.operands) operands.push_back(tensor(each));
+  if (watcher_ != nullptr) watcher_->begin(instruction);
   const bool is_tuple = instruction.op->results != nullptr;
   const Aval expected =
       is_tuple ? tuple_aval(operands[0].device()) : plan_.running().values()[instruction.first_result].aval;
@@ -194,6 +224,7 @@ void Plan::Run::call(const FunctionCall& call) {
       function_value(*instruction.op, operands, instruction.attrs, expected, instruction.where);
   const Tensors results = without_gaps(is_tuple ? evaluated_elements(value.node()) : Tensors{value});
   for (std::size_t i = 0; i < results.size(); ++i) hold(call.results[i], results[i]);
+  if (watcher_ != nullptr) watcher_->end(instruction, views_of(results));
 }
 
 /// Returns an array for launches to write: new memory, or that of an input which was given up.
@@ -248,10 +279,11 @@ void Plan::check(std::span<const Tensor> inputs) const {
                                 lowered_.n_threads, Scratch::threads_of_call());
 }
 
-Tensors Plan::run(std::span<const Tensor> inputs, std::span<const std::uint8_t> given_up) const {
+Tensors Plan::run(std::span<const Tensor> inputs, std::span<const std::uint8_t> given_up,
+                  Watcher* watcher) const {
   for (const Tensor& each : inputs) each.eval();
   check(inputs);
-  return Run(*this, given_up).outputs(inputs);
+  return Run(*this, given_up, watcher).outputs(inputs);
 }
 
 }  // namespace lodestone::engine

@@ -10,6 +10,17 @@
 
 namespace lodestone::engine {
 
+/// Looks on while a plan runs. It is told of every instruction that a kernel or a function computes, in the
+/// order in which they run; views show what was there before.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  /// The instruction is about to run.
+  virtual void begin(const Instruction& instruction) { static_cast<void>(instruction); }
+  /// The instruction has run. Its results, in order, are row-major, and valid during this call.
+  virtual void end(const Instruction& instruction, std::span<const View> results) = 0;
+};
+
 /// A program that runs again and again: kernels, addresses and memory are decided once. A run looks nothing
 /// up and asks for memory for its results only; all else lies in one block per device, which stays. The bits
 /// are those of an eager run on every level. Threads may run a plan at once: each run has a block to itself.
@@ -28,9 +39,9 @@ class Plan {
   /// Returns the outputs, evaluated. Inputs are used where they are. `given_up`, one mark per donation: true
   /// where nobody but the caller holds the input, whose memory an output then takes. errors: InvalidArgument
   /// for other inputs than it was made for, or more threads; those of the kernels, with op and line, and of
-  /// functions.
-  [[nodiscard]] Tensors run(std::span<const Tensor> inputs,
-                            std::span<const std::uint8_t> given_up = {}) const;
+  /// functions. `watcher`: is told of each instruction; null for nobody.
+  [[nodiscard]] Tensors run(std::span<const Tensor> inputs, std::span<const std::uint8_t> given_up = {},
+                            Watcher* watcher = nullptr) const;
 
   [[nodiscard]] const Program& program() const { return program_; }
   /// Returns the program that runs: what the level has made of the other.

@@ -3,26 +3,14 @@
 
 #include "engine/dispatch/executor.hpp"
 #include "engine/graph/op_info.hpp"
+#include "engine/inspect/statistics.hpp"
+#include "engine/inspect/watch.hpp"
 #include "engine/record/tuple.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace lodestone::engine {
 namespace {
-
-/// Returns true if some element has all bits of its exponent set, as infinities and NaN do.
-template <class Bits>
-bool any_set(const Node& node, std::int64_t n, Bits exponent) {
-  const auto* from = reinterpret_cast<const std::byte*>(node.data());
-  Bits found = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    Bits element;
-    std::memcpy(&element, from + i * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
-    found |= static_cast<Bits>((element & exponent) == exponent);
-  }
-  return found != 0;
-}
 
 /// Returns true for a tuple whose elements a kernel computed; those of others came out of other ops.
 bool is_computed_tuple(const Node& node) {
@@ -34,23 +22,7 @@ bool is_finite(const NodePtr& node) {
     return std::ranges::all_of(evaluated_elements(*node),
                                [](const Tensor& each) { return is_finite(each.node_pointer()); });
   if (node->aval.kind != Kind::array) return true;
-  const std::int64_t n = node->aval.count();
-  switch (node->aval.dtype) {
-    case DType::bf16:
-      return !any_set<std::uint16_t>(*contiguous(node), n, 0x7f80);
-    case DType::f16:
-      return !any_set<std::uint16_t>(*contiguous(node), n, 0x7c00);
-    case DType::f32:
-      return !any_set<std::uint32_t>(*contiguous(node), n, 0x7f800000);
-    case DType::f64:
-      return !any_set<std::uint64_t>(*contiguous(node), n, 0x7ff0000000000000);
-    case DType::c64:
-      return !any_set<std::uint32_t>(*contiguous(node), 2 * n, 0x7f800000);
-    case DType::c128:
-      return !any_set<std::uint64_t>(*contiguous(node), 2 * n, 0x7ff0000000000000);
-    default:
-      return true;
-  }
+  return all_finite(node->aval.dtype, {contiguous(node)->data(), node->aval.bytes()});
 }
 
 /// Returns true if the value of a node lies in this buffer, or an element of it.
@@ -59,6 +31,47 @@ bool holds(const Node& node, const BufferPtr& buffer) {
   return std::ranges::any_of(evaluated_elements(node),
                              [&](const Tensor& each) { return each.node().buffer == buffer; });
 }
+
+std::string place_of(const OpInfo& op, const std::source_location& where) {
+  return fmt::format("{} {}", op.name, at_line(where));
+}
+std::string came_in(const Aval& input, const OpInfo& op, const std::source_location& where) {
+  return fmt::format("an input {} of {}", input.text(), place_of(op, where));
+}
+std::string made(const Aval& result, const OpInfo& op, const std::source_location& where) {
+  return fmt::format("{} of {} {}, from finite inputs", op.name, result.text(), at_line(where));
+}
+
+/// Looks for the first number that is not finite while a plan runs.
+class FirstNotFinite final : public Watcher {
+ public:
+  FirstNotFinite(const Plan& plan, std::span<const Tensor> inputs) : plan_(plan) {
+    for (const Value& each : plan.running().values()) {
+      const bool is_there = each.from != Value::From::result && each.aval.kind == Kind::array;
+      const auto& tensors = each.from == Value::From::input ? inputs : plan.running().constants();
+      came_in_.push_back(is_there && !is_finite(tensors[each.of].node_pointer()));
+    }
+  }
+  void begin(const Instruction& instruction) override {
+    for (const ValueId id : plan_.running().operands(instruction)) {
+      if (!found_ && came_in_[plan_.lowered().roots[id]])
+        found_ = came_in(plan_.running().values()[id].aval, *instruction.op, instruction.where);
+    }
+  }
+  void end(const Instruction& instruction, std::span<const View> results) override {
+    for (const View& each : results) {
+      const bool is_array = each.aval->kind == Kind::array && each.data != nullptr;
+      if (!found_ && is_array && !all_finite(each.aval->dtype, {each.data, each.aval->bytes()}))
+        found_ = made(*each.aval, *instruction.op, instruction.where);
+    }
+  }
+  [[nodiscard]] const std::optional<std::string>& found() const { return found_; }
+
+ private:
+  const Plan& plan_;
+  std::vector<bool> came_in_;  ///< by value: an input or a constant that is not finite
+  std::optional<std::string> found_;
+};
 
 }  // namespace
 
@@ -72,18 +85,25 @@ std::optional<std::string> first_not_finite(const std::function<void()>& f) {
   const ExecutionObserver observer([&](const Node& node) {
     // A view shows what was there before.
     if (found || is_view(node) || is_finite(NodePtr(const_cast<Node*>(&node)))) return;
-    const std::string here = fmt::format("{} {}", node.op->name, at_line(node.where));
     // Inputs that this op has written over were computed, so they have been looked at.
-    const auto came_in = [&](const NodePtr& input) {
+    const auto is_from_outside = [&](const NodePtr& input) {
       return input->buffer && !holds(node, input->buffer) && !is_finite(input);
     };
-    const auto input = std::find_if(node.inputs.begin(), node.inputs.end(), came_in);
-    found = input != node.inputs.end() ? fmt::format("an input {} of {}", (*input)->aval.text(), here)
-                                       : fmt::format("{} of {} {}, from finite inputs", node.op->name,
-                                                     node.aval.text(), at_line(node.where));
+    const auto input = std::find_if(node.inputs.begin(), node.inputs.end(), is_from_outside);
+    found = input != node.inputs.end() ? came_in((*input)->aval, *node.op, node.where)
+                                       : made(node.aval, *node.op, node.where);
   });
   f();
   return found;
+}
+
+std::optional<std::string> first_not_finite(const Function& f, const Tensors& arguments,
+                                            std::source_location where) {
+  const PlannedFunction function = planned_function(f, avals_of(arguments), Level::O0, where);
+  const GivenInputs inputs(function, arguments);
+  FirstNotFinite search(*function.plan, inputs.all());
+  static_cast<void>(run_watched(function, inputs, search));
+  return search.found();
 }
 
 }  // namespace lodestone::engine

@@ -4,6 +4,7 @@
 #include "engine/record/trace.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct Value {
   From from;
   std::uint32_t of;          ///< number of the input, of the constant or of the instruction
   std::uint32_t output = 0;  ///< which result of the instruction
+  /// The value of the recorded program whose bits it has, however passes have changed the program since.
+  ValueId origin = no_origin;
+  static constexpr ValueId no_origin = std::numeric_limits<ValueId>::max();
 };
 
 /// One use of a row. Its operands stand in a list of the program, its results are values in a row.

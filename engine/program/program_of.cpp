@@ -35,8 +35,9 @@ class Writer {
 };
 
 ValueId Writer::add(Value value) {
+  value.origin = static_cast<ValueId>(parts_.values.size());
   parts_.values.push_back(value);
-  return static_cast<ValueId>(parts_.values.size() - 1);
+  return value.origin;
 }
 
 ValueId Writer::constant(const Tensor& tensor) {

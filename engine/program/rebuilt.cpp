@@ -14,7 +14,7 @@ constexpr ValueId unknown = std::numeric_limits<ValueId>::max();
 Rebuilt::Rebuilt(const Program& from) : from_(from), new_of_(from.values().size(), unknown) {
   parts_.n_inputs = from.n_inputs();
   for (ValueId id = 0; id < from.n_inputs(); ++id)
-    new_of_[id] = add_value(from.values()[id].aval, Value::From::input, id);
+    replace(id, add_value(from.values()[id].aval, Value::From::input, id));
 }
 
 ValueId Rebuilt::add_value(const Aval& aval, Value::From from, std::size_t of, std::uint32_t output) {
@@ -25,10 +25,16 @@ ValueId Rebuilt::add_value(const Aval& aval, Value::From from, std::size_t of, s
 ValueId Rebuilt::of(ValueId old) {
   if (new_of_[old] == unknown) {
     const Value& constant = from_.values()[old];
-    new_of_[old] = add_value(constant.aval, Value::From::constant, parts_.constants.size());
+    replace(old, add_value(constant.aval, Value::From::constant, parts_.constants.size()));
     parts_.constants.push_back(from_.constants()[constant.of]);
   }
   return new_of_[old];
+}
+
+void Rebuilt::replace(ValueId old, ValueId by) {
+  new_of_[old] = by;
+  ValueId& origin = parts_.values[by].origin;
+  if (origin == Value::no_origin) origin = from_.values()[old].origin;
 }
 
 ValueId Rebuilt::add(Instruction made, std::span<const ValueId> operands, std::span<const Aval> results) {

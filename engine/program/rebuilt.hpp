@@ -16,8 +16,8 @@ class Rebuilt {
   [[nodiscard]] ValueId of(ValueId old);
   /// Adds an instruction as it is.
   void copy(const Instruction& each);
-  /// Lets a value stand for an old one.
-  void replace(ValueId old, ValueId by) { new_of_[old] = by; }
+  /// Lets a value stand for an old one, whose bits it has.
+  void replace(ValueId old, ValueId by);
   /// Adds an instruction on values of the new program and returns its first result.
   ValueId add(Instruction made, std::span<const ValueId> operands, std::span<const Aval> results);
 
