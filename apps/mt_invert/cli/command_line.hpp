@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/core/log.hpp"
+#include "io/run/section_comparison.hpp"
 #include "models/study/options.hpp"
-#include "physics/mesh/shapes.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/sites.hpp"
 #include "physics/mt/survey.hpp"
@@ -51,12 +51,9 @@ struct ReportArguments {
   std::string run_folder;
 };
 
-/// Sections side by side; those after the runs are references.
 struct CompareArguments {
-  std::vector<std::string> sections, references;  ///< folders of runs, model files, CSV files of points
-  std::vector<physics::mesh::Box> blocks;         ///< areas whose means are printed
-  std::optional<double> max_depth_m, min_log10, max_log10;  ///< limits of the picture
-  std::string output_path;                                  ///< picture, .png or .svg; empty: the table alone
+  io::run::ComparedSections what;
+  std::string output_path;  ///< picture, .png or .svg; empty: the table alone
 };
 
 struct InfoArguments {

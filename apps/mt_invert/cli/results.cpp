@@ -45,18 +45,18 @@ CompareArguments compare_of(const ParsedCompare& parsed) {
     if (!(v[0] < v[1] && v[2] < v[3]))
       throw core::ConfigError("command line#bad_block", "--block-km expects Y0 < Y1 and Z0 < Z1, got {}",
                               text);
-    to.blocks.push_back({.y_m = {1e3 * v[0], 1e3 * v[1]}, .z_m = {1e3 * v[2], 1e3 * v[3]}});
+    to.what.blocks.push_back({.y_m = {1e3 * v[0], 1e3 * v[1]}, .z_m = {1e3 * v[2], 1e3 * v[3]}});
   }
   if (!parsed.range.empty()) {
     const auto v = numbers_of(parsed.range, 2, "--range", "two numbers LOW,HIGH");
     if (!(v[0] < v[1]))
       throw core::ConfigError("command line#bad_range", "--range expects LOW < HIGH, got {}", parsed.range);
-    to.min_log10 = v[0];
-    to.max_log10 = v[1];
+    to.what.min_log10 = v[0];
+    to.what.max_log10 = v[1];
   }
   if (!parsed.depth_km.empty()) {
-    to.max_depth_m = 1e3 * numbers_of(parsed.depth_km, 1, "--depth-km", "a positive number").front();
-    if (!(*to.max_depth_m > 0.0))
+    to.what.max_depth_m = 1e3 * numbers_of(parsed.depth_km, 1, "--depth-km", "a positive number").front();
+    if (!(*to.what.max_depth_m > 0.0))
       throw core::ConfigError("command line#bad_depth", "--depth-km expects a positive number, got {}",
                               parsed.depth_km);
   }
@@ -84,11 +84,11 @@ TakeArguments add_compare(CLI::App& app) {
   auto parsed = std::make_shared<ParsedCompare>();
   CompareArguments& to = parsed->arguments;
   command
-      ->add_option("SECTION", to.sections,
+      ->add_option("SECTION", to.what.sections,
                    "folder of a run, model file (HDF5, ModEM 2-D, TOML) or CSV of points")
       ->required();
   command
-      ->add_option("--reference", to.references,
+      ->add_option("--reference", to.what.references,
                    "a further section, with which the others are correlated (repeatable)")
       ->allow_extra_args(false);
   command

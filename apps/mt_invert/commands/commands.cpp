@@ -50,8 +50,8 @@ struct InputFiles {
 }  // namespace
 
 std::vector<std::string> files_of(const cli::CompareArguments& arguments) {
-  std::vector<std::string> paths = arguments.sections;
-  paths.insert(paths.end(), arguments.references.begin(), arguments.references.end());
+  std::vector<std::string> paths = arguments.what.sections;
+  paths.insert(paths.end(), arguments.what.references.begin(), arguments.what.references.end());
   return paths;
 }
 

@@ -98,15 +98,15 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
       parse({"compare", "a", "b", "--reference", "c.csv", "--block-km", "90,200,25,80", "--block-km",
              "-5, 5,0,1", "--range", "-1,5", "--depth-km", "84", "-o", "d.png"})
           .command);
-  CHECK(given.sections == std::vector<std::string>{"a", "b"});
-  CHECK(given.references == std::vector<std::string>{"c.csv"});
-  REQUIRE(given.blocks.size() == 2);
-  CHECK(given.blocks[0].z_m.to == 80e3);
-  CHECK(given.blocks[1].y_m.from == -5e3);
-  CHECK(given.min_log10 == -1.0);
-  CHECK(given.max_depth_m == 84e3);
+  CHECK(given.what.sections == std::vector<std::string>{"a", "b"});
+  CHECK(given.what.references == std::vector<std::string>{"c.csv"});
+  REQUIRE(given.what.blocks.size() == 2);
+  CHECK(given.what.blocks[0].z_m.to == 80e3);
+  CHECK(given.what.blocks[1].y_m.from == -5e3);
+  CHECK(given.what.min_log10 == -1.0);
+  CHECK(given.what.max_depth_m == 84e3);
   CHECK(given.output_path == "d.png");
-  CHECK_FALSE(std::get<cli::CompareArguments>(parse({"compare", "a"}).command).max_log10);
+  CHECK_FALSE(std::get<cli::CompareArguments>(parse({"compare", "a"}).command).what.max_log10);
   CHECK_THAT(refusal({"compare"}), HasId("wrong_usage", {"SECTION"}));
   CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}), HasId("bad_numbers", {"--block-km", "1,2,3"}));
   CHECK_THAT(refusal({"compare", "a", "--block-km", "2,1,3,4"}), HasId("bad_block", {"2,1,3,4"}));
@@ -142,7 +142,8 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
 }
 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
-  for (const char* command : {"invert", "forward", "report", "compare", "info", "selftest"}) {
+  for (const char* command :
+       {"invert", "forward", "report", "compare", "info", "selftest"}) {
     const auto line = parse({command, "--help"});
     CHECK_THAT(std::get<cli::ShowText>(line.command).text,
                Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
