@@ -108,6 +108,7 @@ Rings& rings() {
   return *result;
 }
 
+std::atomic<std::uint64_t> n_steps_written{0};
 thread_local Ring* own = nullptr;
 thread_local bool has_ended = false;
 
@@ -151,6 +152,7 @@ void Timeline::add(const Event& event) noexcept {
   try {
     Ring* const ring = own != nullptr ? own : take_ring();
     if (ring != nullptr) ring->add(event);
+    if (event.kind == Kind::step) n_steps_written.fetch_add(1, std::memory_order_release);
   } catch (const std::bad_alloc&) {
     return;  // no room for a ring: the program goes on without its events
   }
@@ -162,6 +164,8 @@ const std::string* Timeline::name(std::string_view text) {
   const auto known = of.names.find(text);
   return known != of.names.end() ? &*known : &*of.names.emplace(text).first;
 }
+
+std::uint64_t Timeline::n_steps() noexcept { return n_steps_written.load(std::memory_order_acquire); }
 
 std::vector<Timeline::Thread> Timeline::events() {
   const std::lock_guard lock(rings().mutex);

@@ -9,21 +9,21 @@
 
 namespace lodestone::core {
 
-/// What the threads of this process did when, event by event on one clock. Each thread writes into a ring of
-/// its own, without a lock, an allocation or a text per event; the oldest events give way to new ones. Off
-/// until `record(true)`; then an event costs about as much as reading the clock.
+/// The record of what the threads of this process did when, event by event on one clock. Each thread writes
+/// into a ring of its own, without a lock, an allocation or a text per event; the oldest events give way to
+/// new ones. Off until `record(true)`; then an event costs about as much as reading the clock.
 class Timeline {
  public:
   enum class Kind : std::uint8_t {
-    region,    ///< what a `ScopedTimer` encloses
+    region,    ///< extent of a `ScopedTimer`
     step,      ///< a step of a training or an iteration of an inversion
     pass,      ///< the work of the compiler; numbers: instructions before and after
     op,        ///< an op of a graph that runs op by op; number: bytes of its result
     launch,    ///< a kernel of a plan; numbers: its position in the plan, bytes of its operands
-    function,  ///< what a plan calls and no kernel computes
+    function,  ///< call of a plan that no kernel computes
     memory     ///< a point of a curve; numbers: bytes in use, largest so far
   };
-  using Ticks = std::int64_t;  ///< of the clock, see `Scale`
+  using Ticks = std::int64_t;  ///< positions of the clock, see `Scale`
   struct Event {
     const std::string* name;  ///< lives as long as the process, see `name`
     Kind kind;
@@ -36,7 +36,7 @@ class Timeline {
     std::vector<Event> events;
     std::uint64_t n_lost = 0;  ///< older events that had to give way
   };
-  static constexpr std::size_t most_events = std::size_t{1} << 18;  ///< of a thread
+  static constexpr std::size_t most_events = std::size_t{1} << 18;  ///< per thread
 
   [[nodiscard]] static bool is_on() noexcept { return on_.load(std::memory_order_relaxed); }
   static void record(bool on) noexcept;
@@ -49,7 +49,7 @@ class Timeline {
 
   /// Returns the events since the last `clear`; threads go on meanwhile.
   [[nodiscard]] static std::vector<Thread> events();
-  /// What makes times of ticks; the longer the process runs, the more exact its rate is.
+  /// Makes times of ticks; the longer the process runs, the more exact its rate is.
   class Scale {
    public:
     Scale();
@@ -59,6 +59,8 @@ class Timeline {
    private:
     double microseconds_per_tick_;
   };
+  /// Returns the number of steps that were written in all.
+  [[nodiscard]] static std::uint64_t n_steps() noexcept;
   /// Forgets all events.
   static void clear();
 

@@ -2,12 +2,12 @@
 #include "engine/generate/host_jit.hpp"
 
 #include "engine/core/log.hpp"
+#include "engine/core/without_signals.hpp"
 #include "engine/generate/emit.hpp"
 
 #include <dlfcn.h>
 #include <fmt/ranges.h>
 
-#include <csignal>
 #include <cstdlib>
 
 namespace lodestone::engine {
@@ -20,22 +20,6 @@ std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
-
-/// A thread of the engine answers no signal: the program's own threads do.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  WithoutSignals(const WithoutSignals&) = delete;
-  WithoutSignals& operator=(const WithoutSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -85,7 +69,7 @@ GeneratedKernelPtr HostJit::kernel(const std::string& text) {
   }
   jobs_.push_back({kernel, text});
   if (!worker_.joinable()) {
-    const WithoutSignals scope;
+    const core::WithoutSignals scope;
     worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
   }
   changed_.notify_all();

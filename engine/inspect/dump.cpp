@@ -117,7 +117,6 @@ void dump(const Function& f, const Tensors& arguments, core::ArraySink& sink, co
   for (const auto& [id, statistics] : writer.found()) values.push_back(descriptions.of(id, statistics));
   sink.attribute("", "format", format);
   sink.attribute("", "level", name_of(options.level));
-  sink.attribute("", "program", function.plan->program().text());
   write(sink, values);
 }
 

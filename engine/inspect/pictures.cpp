@@ -21,7 +21,7 @@ namespace {
 struct Branch {
   std::map<std::string, Branch> parts;
   std::vector<std::string> lines;
-  std::size_t n_instructions = 0, bytes = 0;  ///< with those of the parts
+  std::size_t n_instructions = 0, bytes = 0;  ///< sums, parts included
 };
 
 void add(Branch& root, const std::string& module, std::string line, std::size_t bytes) {
@@ -47,7 +47,7 @@ std::string html_of(const Branch& branch) {
   }
   for (const auto& [name, part] : branch.parts)
     text += fmt::format(
-        "<details><summary>{}: {} instructions, {:.3g} MB of results</summary>\n{}</details>\n",
+        "<details><summary>{}: {} instruction(s), {:.3g} MB of results</summary>\n{}</details>\n",
         core::escaped(name), part.n_instructions, 1e-6 * static_cast<double>(part.bytes), html_of(part));
   return text;
 }
@@ -74,14 +74,33 @@ std::map<std::uint32_t, std::string> refusals(const Program& rewritten, std::spa
   return result;
 }
 
+/// Returns by instruction "2048 bytes until %20": results, and the instruction that uses them last.
+std::vector<std::string> lifetimes_of(const Program& program) {
+  std::vector<std::string> result(program.instructions().size());
+  std::vector<std::string> last_use(program.values().size(), "nobody needs");
+  for (const Instruction& each : program.instructions()) {
+    for (const ValueId id : program.operands(each))
+      last_use[id] = fmt::format("until %{}", each.first_result);
+  }
+  for (const ValueId id : program.outputs()) last_use[id] = "to the end";
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const Instruction& each = program.instructions()[i];
+    const bool is_view = each.op->view != nullptr;
+    if (each.n_results > 0 && !is_view)
+      result[i] = fmt::format("{} bytes {}", bytes_of_results(program, each), last_use[each.first_result]);
+  }
+  return result;
+}
+
 std::string tree_of(const Program& program, const std::vector<std::string>& names,
                     const std::map<std::uint32_t, std::string>& notes) {
   const std::vector<std::string> modules = modules_of(program, names);
+  const std::vector<std::string> lifetimes = lifetimes_of(program);
   Branch root;
   for (std::uint32_t i = 0; i < modules.size(); ++i) {
     const Instruction& each = program.instructions()[i];
-    std::string line =
-        core::escaped(program.text(each)) + fmt::format("  <i>{}</i>", core::escaped(place_of(each)));
+    std::string line = fmt::format("{}  <i>{}  {}</i>", core::escaped(program.text(each)),
+                                   core::escaped(place_of(each)), lifetimes[i]);
     if (const auto note = notes.find(i); note != notes.end())
       line += fmt::format("  <b>{}</b>", core::escaped(note->second));
     add(root, modules[i], std::move(line), bytes_of_results(program, each));

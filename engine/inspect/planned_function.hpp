@@ -14,7 +14,7 @@ namespace lodestone::engine {
 /// A function that was recorded and planned as `compile` would do it, but not run.
 struct PlannedFunction {
   RecordedFunction recorded;
-  std::vector<Strides> strides;  ///< of the inputs of the program
+  std::vector<Strides> strides;  ///< those of the inputs of the program
   Level level;
   std::unique_ptr<const Plan> plan;
 

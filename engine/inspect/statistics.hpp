@@ -14,13 +14,13 @@ namespace lodestone::engine {
 /// Returns true if no element of an array is NaN or infinite; integers never are.
 [[nodiscard]] bool all_finite(core::DType dtype, std::span<const std::byte> elements);
 
-/// What is kept of an array where its elements would be too many. Real and imaginary parts of complex numbers
+/// A summary of an array whose elements would be too many. Real and imaginary parts of complex numbers
 /// count as two elements.
 struct ArrayStatistics {
   std::int64_t n = 0;  ///< elements
   std::int64_t n_nan = 0, n_infinite = 0;
-  double min = 0.0, max = 0.0, mean = 0.0, l2 = 0.0;  ///< of the finite elements, 0 where there is none
-  std::uint32_t checksum = 0;                         ///< of the bits, where any NaN counts as any other
+  double min = 0.0, max = 0.0, mean = 0.0, l2 = 0.0;  ///< those of the finite elements, 0 where there is none
+  std::uint32_t checksum = 0;                         ///< that of the bits, where any NaN counts as any other
 };
 [[nodiscard]] ArrayStatistics statistics_of(core::DType dtype, std::span<const std::byte> elements);
 

@@ -7,11 +7,11 @@
 
 namespace lodestone::engine {
 
-/// What a planned function is run on: arguments, copied first where they have gaps, the values that its cells
-/// hold, and the numbers that the host gives now.
+/// The inputs of a run of a planned function: arguments, copied first where they have gaps, the values that
+/// its cells hold, and the numbers that the host gives now.
 class GivenInputs {
  public:
-  /// errors: InvalidArgument inside of a transform.
+  /// Takes the values as they are now. errors: InvalidArgument inside of a transform.
   GivenInputs(const PlannedFunction& function, const Tensors& arguments);
   [[nodiscard]] std::span<const Tensor> all() const { return inputs_.all(); }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/inspect/monitor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/record.hpp"
 #include "engine/train/fitting.hpp"
@@ -67,6 +68,7 @@ Tensors Model::values_of_batch(const NamedTensors& batch) const {
 
 FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validation,
                       const FitOptions& options) const {
+  Monitor::open_if_asked();
   Training training(net_, *optimizer_, data, validation, options.callbacks, figures_);
   if (!options.resume_from.empty()) training.resume(options.resume_from);
   std::optional<CompileOptions> plans;

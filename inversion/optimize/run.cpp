@@ -96,6 +96,8 @@ InversionSummary Run::resume(InversionState state) {
 InversionSummary Run::loop() {
   while (true) {
     if (auto stop = finished()) return summary(*stop);
+    core::TimelineScope event(core::Timeline::Kind::step, "inversion iteration");
+    event.set_numbers(state_.iteration + 1, 0);
     begin_ = std::chrono::steady_clock::now();
     n_forward_ = n_jacobian_ = 0;
     if (auto stop = redesign()) return summary(*stop);

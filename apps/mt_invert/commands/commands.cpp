@@ -8,6 +8,7 @@
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/parallel.hpp"
+#include "engine/inspect/monitor.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -93,6 +94,7 @@ int run(MPI_Comm comm, const cli::CommandLine& line) {
   std::signal(SIGPIPE, SIG_IGN);
   core::log::configure({.format = line.log_format()});
   if (line.n_threads) core::set_threads(*line.n_threads);
+  engine::Monitor::open_if_asked(core::rank_of(comm));
   if (line.trace_path.empty()) return std::visit(Dispatch{comm, line}, line.command);
   check_output_path(line.trace_path, std::visit(InputFiles(), line.command));
   int code = 0;

@@ -144,6 +144,8 @@ TEST_CASE("pictures: a page has all stages, the memory, and why ops are not merg
   for (const char* const id : {"recorded", "rewritten", "running", "planned", "memory"})
     CHECK(text.find(std::string("<h2 id=\"") + id) != std::string::npos);
   CHECK(text.find("test_pictures.cpp:") != std::string::npos);
+  CHECK(text.find("32 bytes until %") != std::string::npos);
+  CHECK(text.find("384 bytes to the end") != std::string::npos);
   Training training;
   const std::string of_training =
       page(training.step, training.arguments, {.cells = training.cells()});
