@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/report/canvas.hpp"
 #include "engine/core/markup.hpp"
+#include "io/report/canvas.hpp"
 
 #include <fmt/format.h>
 

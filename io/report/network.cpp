@@ -2,9 +2,9 @@
 #include "io/report/network.hpp"
 
 #include "engine/core/atomic_file.hpp"
+#include "engine/core/markup.hpp"
 #include "io/report/html.hpp"
 #include "io/report/page.hpp"
-#include "engine/core/markup.hpp"
 
 namespace lodestone::io::report {
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/markup.hpp"
 #include "io/report/layers.hpp"
 #include "io/report/misfit.hpp"
 #include "io/report/mt_data.hpp"
@@ -14,7 +15,6 @@
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
 #include "io/report/uncertainty.hpp"
-#include "engine/core/markup.hpp"
 
 #include <algorithm>
 #include <cmath>

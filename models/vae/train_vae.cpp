@@ -3,7 +3,6 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
-#include "engine/ops/ops.hpp"
 #include "engine/ops/random.hpp"
 #include "engine/train/callbacks.hpp"
 #include "engine/train/guards.hpp"
@@ -11,6 +10,7 @@
 #include "models/vae/vae_draws.hpp"
 #include "models/vae/vae_keeper.hpp"
 #include "models/vae/vae_statistics.hpp"
+#include "models/vae/vae_step_parts.hpp"
 
 #include <cmath>
 #include <limits>
@@ -22,44 +22,11 @@ using namespace engine;
 
 constexpr std::int64_t validation_batch = 512;
 
-/// Standard normal numbers for the codes of every item; what an item gets follows from seed, epoch and its
-/// number.
-BatchTransform with_noise(Dim n_codes) {
-  return [n_codes](NamedTensors batch, const Tensor& keys) {
-    batch.emplace("noise", random_normal(keys, {n_codes}));
-    return batch;
-  };
-}
-
-Loader training_loader(const VaeDraws& draws, const VaeSetup& setup) {
-  return Loader(draws.training, {.batch_size = setup.recipe.batch_size,
-                                 .last = LastBatch::drop,
-                                 .seed = setup.recipe.seed,
-                                 .transform = with_noise(setup.network.n_codes),
-                                 .read_ahead = 2});
-}
-
 Loader validation_loader(const VaeDraws& draws, const VaeSetup& setup) {
   return Loader(draws.validation, {.batch_size = std::min(validation_batch, draws.validation.size()),
                                    .order = Order::stored,
                                    .seed = setup.recipe.seed + 1,
                                    .transform = with_noise(setup.network.n_codes)});
-}
-
-Schedule schedule_of(const VaeRecipe& recipe, std::int64_t steps_per_epoch) {
-  if (recipe.schedule == RateSchedule::constant) return recipe.learning_rate;
-  const std::int64_t falling = std::max<std::int64_t>(steps_per_epoch * (recipe.epochs - 1), 1);
-  return warm_up(steps_per_epoch, cosine_decay({.rate = recipe.learning_rate,
-                                                .n_steps = falling,
-                                                .lowest = 0.01 * recipe.learning_rate}));
-}
-
-BatchLoss loss_of(const Vae& net, const VaeLoss& loss) {
-  return {.values = [net, loss](const NamedTensors& batch) -> Tensors {
-            const VaeTerms terms = loss(net, batch.at("cells"), batch.at("noise"));
-            return {terms.loss, terms.reconstruction, terms.dissimilarity, terms.divergence};
-          },
-          .figures = {"reconstruction", "dissimilarity", "divergence"}};
 }
 
 void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run) {
@@ -73,15 +40,6 @@ void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeR
   if (run.begin == Begin::resume && run.checkpoint.empty())
     throw core::InvalidArgument("models::train_vae#no_checkpoint",
                                 "expected a checkpoint to resume from, found none; name its file");
-}
-
-Vae new_net(const VaeSetup& setup, const VaeDraws& draws) {
-  InitialValues initial(setup.recipe.seed);
-  Vae net(setup.network, initial);
-  if (setup.network.centre)
-    net.set_centre(Tensor::from(std::span(draws.mean.data(), static_cast<std::size_t>(draws.mean.size())),
-                                {draws.mean.size()}));
-  return net;
 }
 
 Callbacks callbacks_of(const VaeSetup& setup, const VaeRun& run, const std::shared_ptr<VaeKeeper>& keeper) {
@@ -129,11 +87,8 @@ VaeTraining train_vae(const earths::Prior& prior, const VaeSetup& setup, const V
   check_run(prior, setup, run);
   const VaeDraws draws = make_draws(prior, setup.recipe.n_draws, setup.recipe.validation_share);
   const Vae net = new_net(setup, draws);
-  const VaeLoss loss(setup.loss, cell_weights(setup.loss.layer_weights, prior.grid()), draws.range,
-                     DType::f32);
   const Loader training = training_loader(draws, setup);
-  const Model model(net, loss_of(net, loss),
-                    Adam(net, {.learning_rate = schedule_of(setup.recipe, training.n_batches())}));
+  const Model model(net, loss_of(net, prior, setup, draws), adam_of(net, setup, training.n_batches()));
   const auto keeper = std::make_shared<VaeKeeper>(
       setup.network, VaeKeeper::Options{.setup = setup_text(prior, setup, run.data),
                                         .checkpoint = run.checkpoint,

@@ -33,7 +33,7 @@ struct TrainArguments {
   std::string config_path;
   std::vector<std::string> assignments;  ///< "key=value", stronger than the file
   std::string output_folder;             ///< empty: out/<name of the configuration file>
-  bool resume = false, preview = false;
+  bool resume = false, preview = false, dry_run = false;
   std::optional<double> time_limit_min;
 };
 
@@ -54,6 +54,16 @@ struct ReportArguments {
 struct CompareArguments {
   io::run::ComparedSections what;
   std::string output_path;  ///< picture, .png or .svg; empty: the table alone
+};
+
+struct InspectArguments {
+  std::string path;                      ///< configuration of a training, or values that were written
+  std::vector<std::string> assignments;  ///< "key=value", stronger than the file
+  std::string network_path;              ///< weights; empty: the first ones of the training
+  std::string checkpoint_path;           ///< state of a training; empty: none
+  std::string other_path;                ///< values to compare with; empty: none
+  std::string output_folder;             ///< empty: out/<name of the configuration file>
+  bool arrays = false;                   ///< whole arrays are written
 };
 
 struct InfoArguments {
@@ -77,7 +87,7 @@ struct SelftestArguments {
 };
 
 using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
-                             CompareArguments, InfoArguments, SelftestArguments>;
+                             CompareArguments, InspectArguments, InfoArguments, SelftestArguments>;
 
 /// One checked command line.
 struct CommandLine {

@@ -19,6 +19,7 @@ constexpr const char* invert_examples = R"(Examples:
 
 constexpr const char* train_examples = R"(Examples:
   mt_invert train prior.toml --preview            pictures of random draws, no training
+  mt_invert train prior.toml --dry-run            parameters, memory, work and time, no training
   mt_invert train prior.toml                      network, card and report in out/prior
   mt_invert train prior.toml --set training.epochs=20 -o out/short --time-limit 5
   mt_invert train prior.toml -o out/short --resume)";
@@ -48,9 +49,9 @@ void check(const InvertArguments& arguments) {
 }
 
 void check(const TrainArguments& arguments) {
-  if (arguments.preview && arguments.resume)
+  if (arguments.preview + arguments.resume + arguments.dry_run > 1)
     throw core::ConfigError("command line#exclusive_options",
-                            "--preview and --resume exclude each other; give one of them");
+                            "--preview, --resume and --dry-run exclude each other; give one of them");
 }
 
 }  // namespace
@@ -90,6 +91,7 @@ TakeArguments add_train(CLI::App& app) {
                       "folder for the network (default: out/<name of CONFIG>)");
   command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
   command->add_flag("--preview", to.preview, "write pictures of random draws and stop");
+  command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
   return [arguments, time_limit = add_time_limit(*command)] {
     arguments->time_limit_min = time_limit();
     check(*arguments);

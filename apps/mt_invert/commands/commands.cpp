@@ -29,6 +29,7 @@ struct Dispatch {
   int operator()(const cli::ForwardArguments& arguments) const { return run_forward(comm, arguments); }
   int operator()(const cli::ReportArguments& arguments) const { return run_report(comm, arguments); }
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
+  int operator()(const cli::InspectArguments& arguments) const { return run_inspect(comm, arguments); }
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
   int operator()(const cli::SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
 };
@@ -44,6 +45,9 @@ struct InputFiles {
   }
   Paths operator()(const cli::ReportArguments&) const { return {}; }
   Paths operator()(const cli::CompareArguments& arguments) const { return files_of(arguments); }
+  Paths operator()(const cli::InspectArguments& arguments) const {
+    return {arguments.path, arguments.network_path, arguments.checkpoint_path, arguments.other_path};
+  }
   Paths operator()(const cli::InfoArguments& arguments) const { return arguments.paths; }
   Paths operator()(const cli::SelftestArguments&) const { return {}; }
 };

@@ -24,6 +24,7 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments);
 [[nodiscard]] int run_report(MPI_Comm comm, const cli::ReportArguments& arguments);
 [[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
+[[nodiscard]] int run_inspect(MPI_Comm comm, const cli::InspectArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
 [[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments);
 

@@ -13,6 +13,7 @@
 #include "io/hdf5/file.hpp"
 #include "io/report/training.hpp"
 #include "io/run/folder.hpp"
+#include "models/vae/vae_step.hpp"
 
 #include <chrono>
 
@@ -138,6 +139,11 @@ int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::Co
   if (arguments.preview) {
     core::on_rank_zero(
         comm, [&] { io::report::write_prior_preview(folder.preview(), config.title, config.prior); });
+    return 0;
+  }
+  if (arguments.dry_run) {
+    core::on_rank_zero(
+        comm, [&] { core::log::print_out(models::vae::announced_training(config.prior, config.setup)); });
     return 0;
   }
   if (core::size_of(comm) > 1)

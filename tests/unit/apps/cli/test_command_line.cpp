@@ -117,6 +117,35 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
   CHECK_THAT(refusal({"compare", "a", "-o", "a.pdf"}), HasId("unknown_ending", {".png", ".svg", "a.pdf"}));
 }
 
+TEST_CASE("command line: inspect takes a configuration with all options, or two files of values", "[apps]") {
+  const auto given =
+      std::get<cli::InspectArguments>(parse({"inspect", "a.toml", "--set", "x=1", "--network", "n.h5",
+                                             "--compare", "b.h5", "--arrays", "-o", "out"})
+                                          .command);
+  CHECK(given.path == "a.toml");
+  CHECK(given.assignments == std::vector<std::string>{"x=1"});
+  CHECK(given.network_path == "n.h5");
+  CHECK(given.other_path == "b.h5");
+  CHECK(given.output_folder == "out");
+  CHECK(given.arrays);
+  CHECK(std::get<cli::InspectArguments>(parse({"inspect", "a.h5", "--compare", "b.h5"}).command).path ==
+        "a.h5");
+  CHECK(std::get<cli::InspectArguments>(parse({"inspect", "a.toml", "--checkpoint", "c"}).command)
+            .checkpoint_path == "c");
+  CHECK_THAT(refusal({"inspect", "a.toml", "--checkpoint", "c", "--network", "n"}),
+             HasId("exclusive_options"));
+  CHECK_THAT(refusal({"inspect", "a.h5"}), HasId("values_are_compared", {"--compare"}));
+  CHECK_THAT(refusal({"inspect", "a.h5", "--compare", "b.h5", "--arrays"}), HasId("values_are_compared"));
+  CHECK_THAT(refusal({"inspect", "a.h5", "--compare", "b.h5", "-o", "out"}), HasId("values_are_compared"));
+}
+
+TEST_CASE("command line: of a training at most one of preview, dry run and resume", "[apps]") {
+  CHECK(std::get<cli::TrainArguments>(parse({"train", "a.toml", "--dry-run"}).command).dry_run);
+  for (const auto& [a, b] :
+       {std::pair{"--dry-run", "--resume"}, {"--dry-run", "--preview"}, {"--preview", "--resume"}})
+    CHECK_THAT(refusal({"train", "a.toml", a, b}), HasId("exclusive_options", {a, b}));
+}
+
 TEST_CASE("command line: every command takes a number of threads, at least one", "[apps]") {
   CHECK(parse({"invert", "a.toml", "--threads", "3"}).n_threads == 3);
   CHECK(parse({"--threads", "2", "selftest"}).n_threads == 2);
@@ -143,7 +172,7 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
   for (const char* command :
-       {"invert", "forward", "report", "compare", "info", "selftest"}) {
+       {"invert", "train", "forward", "report", "compare", "info", "inspect", "selftest"}) {
     const auto line = parse({command, "--help"});
     CHECK_THAT(std::get<cli::ShowText>(line.command).text,
                Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));

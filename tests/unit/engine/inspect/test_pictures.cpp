@@ -147,8 +147,7 @@ TEST_CASE("pictures: a page has all stages, the memory, and why ops are not merg
   CHECK(text.find("32 bytes until %") != std::string::npos);
   CHECK(text.find("384 bytes to the end") != std::string::npos);
   Training training;
-  const std::string of_training =
-      page(training.step, training.arguments, {.cells = training.cells()});
+  const std::string of_training = page(training.step, training.arguments, {.cells = training.cells()});
   CHECK(of_training.find("<summary>2: ") != std::string::npos);
   CHECK(of_training.find("apart from %") != std::string::npos);
   CHECK(of_training.find("<svg") != std::string::npos);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/core/markup.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/report/axes.hpp"
 #include "io/report/html.hpp"
@@ -12,7 +13,6 @@
 #include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
-#include "engine/core/markup.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
@@ -151,8 +151,8 @@ TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless")
   CHECK(core::escaped("ρₐ → Ω") == "ρₐ → Ω");
   CHECK(core::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
   CHECK(core::escaped("a\x7F"
-                          "b\xC2\x9B"
-                          "c") == "a?b?c");
+                      "b\xC2\x9B"
+                      "c") == "a?b?c");
   CHECK(core::escaped("\xED\xA0\x80 \xC0\xAF \xEF\xBF\xBE") == "??? ?? ???");
   CHECK(html_table({"<h>"}, {{"1"}}) ==
         "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");

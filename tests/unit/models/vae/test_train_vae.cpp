@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/state/state_file.hpp"
 #include "models/vae/vae_draws.hpp"
+#include "models/vae/vae_step.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -198,4 +199,29 @@ TEST_CASE("train: recipes that cannot be are refused by name", "[models]") {
   CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.epochs = 0; }), HasId("wrong_epochs", {"0"}));
   CHECK_THAT(refusal([](vae::VaeSetup& s) { s.network.cells_z = 13; }),
              HasId("wrong_cells", {"12 × 1", "13 × 1"}));
+}
+
+TEST_CASE("train: what a training will do is announced as it comes, and its first step is a function",
+          "[models]") {
+  vae::VaeSetup setup = small_setup(2);
+  const earths::Prior prior = smooth_prior();
+  const vae::VaeTraining training = vae::train_vae(prior, setup);
+  CHECK_THAT(vae::announced_training(prior, setup),
+             Contains(fmt::format("{} of {} draws each in 2 epochs", training.summary.n_steps,
+                                  setup.recipe.batch_size)) &&
+                 Contains(fmt::format("{} parameters", training.vae->net().n_parameters())) &&
+                 Contains("peak memory"));
+
+  const vae::VaeStep step = vae::first_step(prior, setup);
+  CHECK(step.batch[0].dim(0) == setup.recipe.batch_size);
+  const engine::Tensors before = engine::values_of(step.net.parameters());
+  const engine::Tensors losses = step.f(step.batch);
+  CHECK(losses.size() == 4);
+  CHECK(std::isfinite(losses[0].item<float>()));
+  CHECK(step.net.parameters()[0].value().to_vector<float>() != before[0].to_vector<float>());
+  const auto is_moment = [](const engine::NamedVariable& each) { return each.name.starts_with("adam."); };
+  CHECK(std::ranges::count_if(step.cells, is_moment) > std::ssize(before));
+  setup.recipe.batch_size = 1;
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)vae::first_step(prior, setup); }),
+             HasId("wrong_batch_size"));
 }
