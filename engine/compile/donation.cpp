@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/donation.hpp"
 
+#include "engine/compile/control_plan.hpp"
 #include "engine/graph/op_info.hpp"
 
 #include <algorithm>
@@ -24,6 +25,12 @@ bool is_of(const Access& access, std::uint32_t held) {
 /// Returns whether a kernel may throw: for indices out of range, for matrices without a factorization, and
 /// for extents that a library does not take.
 bool may_fail(const Lowered& lowered, const Launch& launch) {
+  if (launch.control != nullptr) {
+    return std::ranges::any_of(launch.control->bodies(), [](const ControlPlan::BodyPtr& body) {
+      const auto fails = [&](const Launch& inside) { return may_fail(body->lowered(), inside); };
+      return std::ranges::any_of(body->lowered().launches, fails);
+    });
+  }
   const std::span<const Access> in = inputs_of(lowered, launch);
   const auto is_index = [&](const Access& each) { return core::is_integer(each.aval->dtype); };
   const auto is_large = [](const Access& each) {
@@ -65,6 +72,7 @@ bool leaves(const Lowered& lowered, std::uint32_t held) {
 /// Returns whether a launch that writes an output may do so in the place of this input.
 bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t input,
                      std::uint32_t output) {
+  if (launch.control != nullptr) return false;
   const std::span<const Access> in = inputs_of(lowered, launch);
   const std::span<const Access> out = outputs_of(lowered, launch);
   const auto reads = [&](const Access& each) { return is_of(each, input); };
@@ -95,7 +103,23 @@ struct Uses {
   }
 };
 
+bool replaces(const Program& program, const Lowered& lowered, const Donor& donor, const Uses& uses) {
+  const auto& [input, output] = donor;
+  const Given& out = lowered.outputs[output];
+  const Aval& before = program.values()[input].aval;
+  const std::uint32_t writer = uses.writer[out.held], last_read = uses.last_read[input];
+  const bool is_whole =
+      lowered.held[out.held].value == out.value && before == program.values()[out.value].aval;
+  if (!is_whole || writer == never || !lowered.looks[input].is_contiguous(before.shape)) return false;
+  return last_read == never || last_read < writer ||
+         (last_read == writer && writes_in_place(lowered, lowered.launches[writer], input, out.held));
+}
+
 }  // namespace
+
+bool replaces(const Program& program, const Lowered& lowered, const Donor& donor) {
+  return replaces(program, lowered, donor, Uses(lowered));
+}
 
 std::vector<Donation> donations(const Program& program, const Lowered& lowered,
                                 std::span<const Donor> donors) {
@@ -103,20 +127,12 @@ std::vector<Donation> donations(const Program& program, const Lowered& lowered,
   const std::uint32_t first_safe = first_safe_launch(lowered);
   std::vector<bool> is_taken(lowered.held.size(), false);
   std::vector<Donation> result;
-  for (const auto& [input, output] : donors) {
-    const Given& out = lowered.outputs[output];
-    const Aval& before = program.values()[input].aval;
-    const std::uint32_t writer = uses.writer[out.held], last_read = uses.last_read[input];
-    const bool is_whole =
-        lowered.held[out.held].value == out.value && before == program.values()[out.value].aval;
-    if (!is_whole || is_taken[out.held] || writer == never || writer < first_safe) continue;
-    if (leaves(lowered, input) || !lowered.looks[input].is_contiguous(before.shape)) continue;
-    const bool comes_after = last_read == never || last_read < writer;
-    if (!comes_after &&
-        !(last_read == writer && writes_in_place(lowered, lowered.launches[writer], input, out.held)))
-      continue;
-    is_taken[out.held] = true;
-    result.push_back({input, out.held});
+  for (const Donor& each : donors) {
+    const std::uint32_t held = lowered.outputs[each.output].held;
+    if (is_taken[held] || !replaces(program, lowered, each, uses)) continue;
+    if (uses.writer[held] < first_safe || leaves(lowered, each.input)) continue;
+    is_taken[held] = true;
+    result.push_back({each.input, held});
   }
   return result;
 }

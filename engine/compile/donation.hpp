@@ -18,6 +18,10 @@ struct Donation {
   std::uint32_t input, held;
 };
 
+/// Returns whether an output, written by a kernel, may lie in the memory of an input: every read of the input
+/// has come before, or the kernel that reads it last writes over it.
+[[nodiscard]] bool replaces(const Program& program, const Lowered& lowered, const Donor& donor);
+
 /// Returns the donations that change no bit and lose nothing: the output is written by a kernel, as a whole,
 /// when every read of the input has come, or in the place of its last read where the kernel allows it; and
 /// from then on nothing can fail, so that a run that ends early leaves the input as it was. The caller sees

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/lower.hpp"
 
+#include "engine/compile/control_plan.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/memory/memory_plan.hpp"
 
@@ -14,29 +15,32 @@ constexpr std::uint32_t none = Piece::none;
 /// Goes over a program once to see what looks at what, and once more to make launches.
 class Lowering {
  public:
-  Lowering(const Program& program, std::span<const Strides> inputs);
+  Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving);
   [[nodiscard]] Lowered run();
 
  private:
-  enum class Kind : std::uint8_t { view, function, kernel };
+  enum class Kind : std::uint8_t { view, function, control, kernel };
 
   // These say what every value is.
   void look_at_values(std::span<const Strides> inputs);
   [[nodiscard]] Kind look_at_results(const Instruction& each);
   void find_uses();
   void hold_what_leaves();
+  void hold_outputs();
   void hold(Held::From from, ValueId root);
 
   // Launches, one after the other.
   void lower(std::uint32_t number);
   void lower_kernel(const Instruction& each, std::uint32_t number);
   void lower_function(const Instruction& each);
+  void lower_control(const Instruction& each, const std::shared_ptr<const ControlPlan>& control);
   void launch(const Kernel& kernel, const OpInfo& op, const Instruction& each, std::span<const Access> in,
               std::span<const Access> out);
+  void add(Launch made, std::span<const Access> in, std::span<const Access> out);
   [[nodiscard]] Access access(ValueId id);
   [[nodiscard]] Access copied(const Access& from, const Instruction& each);
-  [[nodiscard]] Access result(const Instruction& each, std::uint32_t number, ValueId id,
-                              const Kernel& kernel);
+  void copy(const Access& from, const Access& to, const std::source_location& where);
+  [[nodiscard]] Access result(ValueId id, std::uint32_t in_place_of = none);
   [[nodiscard]] std::uint32_t replaced_by(const Instruction& each, std::uint32_t number, ValueId id,
                                           const Kernel& kernel) const;
   [[nodiscard]] std::uint32_t add_piece(std::size_t bytes, Device device, std::uint32_t in_place_of = none);
@@ -44,6 +48,9 @@ class Lowering {
   void end_segment();
 
   // At the end.
+  void leave();
+  [[nodiscard]] std::source_location place_of(ValueId id) const;
+  void find_accesses();
   void release();
   void place_pieces();
 
@@ -54,19 +61,24 @@ class Lowering {
   }
 
   const Program& program_;
+  const Level level_;
+  const Leaving leaving_;
   Lowered result_;
-  std::vector<Kind> kinds_;                // by instruction
-  std::vector<std::uint32_t> last_use_;    // by root: instruction, or that which makes it
-  std::vector<std::uint32_t> held_of_;     // by root
-  std::vector<std::uint32_t> piece_of_;    // by root
-  std::vector<std::uint32_t> segment_of_;  // by instruction
-  std::vector<bool> is_output_;            // by root
+  std::vector<Kind> kinds_;                                   // by instruction
+  std::vector<std::shared_ptr<const ControlPlan>> controls_;  // by instruction, null for others
+  std::vector<std::uint32_t> last_use_;                       // by root: instruction, or that which makes it
+  std::vector<std::uint32_t> held_of_;                        // by root
+  std::vector<std::uint32_t> piece_of_;                       // by root
+  std::vector<std::uint32_t> segment_of_;                     // by instruction
+  std::vector<bool> is_output_;                               // by root
   std::vector<Piece> pieces_;
   std::vector<Device> devices_;  // by piece
   Segment segment_;
 };
 
-Lowering::Lowering(const Program& program, std::span<const Strides> inputs) : program_(program) {
+Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving)
+    : program_(program), level_(level), leaving_(leaving) {
+  result_.program = &program;
   const std::size_t n = program.values().size();
   result_.looks.resize(n);
   result_.roots.resize(n);
@@ -82,9 +94,10 @@ Lowered Lowering::run() {
   find_uses();
   hold_what_leaves();
   for (std::uint32_t number = 0; number < program_.instructions().size(); ++number) lower(number);
+  leave();
   end_segment();
-  for (const ValueId id : program_.outputs()) result_.outputs.push_back(given(id));
   release();
+  find_accesses();
   place_pieces();
   return std::move(result_);
 }
@@ -99,7 +112,10 @@ void Lowering::look_at_values(std::span<const Strides> inputs) {
     if (each.from == Value::From::constant)
       result_.looks[id] = {0, program_.constants()[each.of].node().look.strides};
   }
-  for (const Instruction& each : program_.instructions()) kinds_.push_back(look_at_results(each));
+  for (const Instruction& each : program_.instructions()) {
+    controls_.emplace_back();
+    kinds_.push_back(look_at_results(each));
+  }
 }
 
 Lowering::Kind Lowering::look_at_results(const Instruction& each) {
@@ -114,7 +130,11 @@ Lowering::Kind Lowering::look_at_results(const Instruction& each) {
       return Kind::view;
     }
   }
-  return each.op->run ? Kind::function : Kind::kernel;
+  if (!each.op->run) return Kind::kernel;
+  std::vector<Look> looks;
+  for (const ValueId id : program_.operands(each)) looks.push_back(result_.looks[id]);
+  controls_.back() = ControlPlan::of(program_, each, looks, level_);
+  return controls_.back() == nullptr ? Kind::function : Kind::control;
 }
 
 void Lowering::find_uses() {
@@ -126,6 +146,9 @@ void Lowering::find_uses() {
     if (kinds_[number] == Kind::view) continue;
     for (const ValueId id : program_.operands(each)) last_use_[result_.roots[id]] = number;
   }
+  if (leaving_ == Leaving::as_looks) return;
+  const auto at_the_end = static_cast<std::uint32_t>(program_.instructions().size());
+  for (const ValueId id : program_.outputs()) last_use_[result_.roots[id]] = at_the_end;
 }
 
 void Lowering::hold(Held::From from, ValueId root) {
@@ -148,9 +171,15 @@ void Lowering::hold_what_leaves() {
     for (const ValueId id : program_.operands(each)) hold(Held::From::launch, result_.roots[id]);
     for (std::uint32_t i = 0; i < each.n_results; ++i) hold(Held::From::function, each.first_result + i);
   }
+  hold_outputs();
+}
+
+/// Holds what outputs look at; or, where each has a place, what launches can write there.
+void Lowering::hold_outputs() {
   for (const ValueId id : program_.outputs()) {
-    hold(Held::From::launch, result_.roots[id]);
-    is_output_[result_.roots[id]] = true;
+    const ValueId root = result_.roots[id];
+    is_output_[root] = true;
+    if (leaving_ == Leaving::as_looks || id == root) hold(Held::From::launch, root);
   }
 }
 
@@ -161,6 +190,7 @@ void Lowering::lower(std::uint32_t number) {
   segment_of_.push_back(static_cast<std::uint32_t>(result_.segments.size()));
   if (kinds_[number] == Kind::kernel) lower_kernel(each, number);
   if (kinds_[number] == Kind::function) lower_function(each);
+  if (kinds_[number] == Kind::control) lower_control(each, controls_[number]);
 }
 
 void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
@@ -173,42 +203,60 @@ void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
     const bool as_it_is = !kernel.contiguous_inputs || result_.looks[id].is_contiguous(value(id).aval.shape);
     in.push_back(as_it_is ? access(id) : copied(access(id), each));
   }
-  for (std::uint32_t i = 0; i < each.n_results; ++i)
-    results.push_back(result(each, number, each.first_result + i, kernel));
+  for (std::uint32_t i = 0; i < each.n_results; ++i) {
+    const ValueId id = each.first_result + i;
+    results.push_back(
+        result(id, held_of_[id] == none ? replaced_by(each, number, id, kernel) : std::uint32_t{none}));
+  }
   launch(kernel, *each.op, each, in, results);
 }
 
-/// Adds a launch. Whatever it touches lives until then.
+/// Adds the launch of a kernel, with the workspace that it needs.
 void Lowering::launch(const Kernel& kernel, const OpInfo& op, const Instruction& each,
                       std::span<const Access> in, std::span<const Access> out) {
-  const std::uint32_t number = next_launch();
   const Attrs* attrs = &op == each.op ? each.attrs.get() : nullptr;
-  Launch made{&op,
-              attrs,
-              kernel.run,
-              static_cast<std::uint32_t>(result_.accesses.size()),
-              static_cast<std::uint32_t>(in.size()),
-              static_cast<std::uint32_t>(out.size()),
-              {},
-              {},
-              each.where,
-              &op == each.op ? &each : nullptr};
-  std::vector<View> views;
-  for (const std::span<const Access> list : {in, out}) {
-    for (const Access& operand : list) {
-      if (operand.source.in == Source::In::block) pieces_[operand.source.of].last = number;
-      result_.accesses.push_back(operand);
-      views.push_back({nullptr, operand.aval, operand.strides});
-    }
-  }
+  Launch made{&op, attrs, kernel.run, 0, 0, 0, {}, {}, each.where, &op == each.op ? &each : nullptr};
   if (kernel.workspace != nullptr) {
+    std::vector<View> views;
+    for (const std::span<const Access> list : {in, out}) {
+      for (const Access& operand : list) views.push_back({nullptr, operand.aval, operand.strides});
+    }
     const std::span<const View> all(views);
     made.workspace =
         kernel.workspace({op, attrs, all.first(in.size()), all.subspan(in.size()), {}, each.where});
-    const std::size_t bytes = Scratch::bytes_of(made.workspace, result_.n_threads);
-    made.scratch = in_piece(add_piece(bytes, out[0].aval->device));
   }
-  result_.launches.push_back(made);
+  add(std::move(made), in, out);
+}
+
+/// Adds a launch with its operands and workspace. Whatever it touches lives until then.
+void Lowering::add(Launch made, std::span<const Access> in, std::span<const Access> out) {
+  made.first_access = static_cast<std::uint32_t>(result_.accesses.size());
+  made.n_in = static_cast<std::uint32_t>(in.size());
+  made.n_out = static_cast<std::uint32_t>(out.size());
+  for (const std::span<const Access> list : {in, out}) {
+    for (const Access& operand : list) {
+      if (operand.source.in == Source::In::block) pieces_[operand.source.of].last = next_launch();
+      result_.accesses.push_back(operand);
+    }
+  }
+  const std::size_t bytes = Scratch::bytes_of(made.workspace, result_.n_threads);
+  if (bytes > 0) made.scratch = in_piece(add_piece(bytes, (out.empty() ? in : out)[0].aval->device));
+  result_.launches.push_back(std::move(made));
+}
+
+/// Adds the launch of an op whose functions run in its workspace.
+void Lowering::lower_control(const Instruction& each, const std::shared_ptr<const ControlPlan>& control) {
+  const std::span<const ValueId> operands = program_.operands(each);
+  std::vector<Access> in, out;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool has_gaps = !result_.looks[operands[i]].is_contiguous(value(operands[i]).aval.shape);
+    const Access operand = access(operands[i]);
+    in.push_back(has_gaps && control->takes_dense(i) ? copied(operand, each) : operand);
+  }
+  for (std::uint32_t i = 0; i < each.n_results; ++i) out.push_back(result(each.first_result + i));
+  Launch made{each.op, each.attrs.get(), nullptr, 0, 0, 0, {control->bytes(), 0}, {}, each.where, &each};
+  made.control = control;
+  add(std::move(made), in, out);
 }
 
 Access Lowering::access(ValueId id) {
@@ -222,22 +270,28 @@ Access Lowering::access(ValueId id) {
 }
 
 Access Lowering::copied(const Access& from, const Instruction& each) {
-  static const OpInfo& copy = op_named("copy");
   result_.dense.push_back(contiguous_strides(from.aval->shape));
   const Access to{in_piece(add_piece(from.aval->bytes(), from.aval->device)), from.aval,
                   &result_.dense.back()};
-  launch(copy.kernel(from.aval->device.kind, from.aval->dtype), copy, each, std::span(&from, 1),
-         std::span(&to, 1));
-  ++result_.n_copies;
+  copy(from, to, each.where);
   return to;
 }
 
-Access Lowering::result(const Instruction& each, std::uint32_t number, ValueId id, const Kernel& kernel) {
+void Lowering::copy(const Access& from, const Access& to, const std::source_location& where) {
+  static const OpInfo& op = op_named("copy");
+  const Kernel& kernel = op.kernel(from.aval->device.kind, from.aval->dtype);
+  Launch made{&op, nullptr, kernel.run, 0, 0, 0, {}, {}, where, nullptr};
+  add(std::move(made), std::span(&from, 1), std::span(&to, 1));
+  ++result_.n_copies;
+}
+
+/// Returns where a result is written: what is held, or a new piece.
+Access Lowering::result(ValueId id, std::uint32_t in_place_of) {
   if (held_of_[id] != none) {
     segment_.made.push_back(held_of_[id]);
   } else {
     const Aval& aval = value(id).aval;
-    piece_of_[id] = add_piece(aval.bytes(), aval.device, replaced_by(each, number, id, kernel));
+    piece_of_[id] = add_piece(aval.bytes(), aval.device, in_place_of);
   }
   return access(id);
 }
@@ -290,12 +344,47 @@ void Lowering::end_segment() {
 
 // ---- At the end ------------------------------------------------------------------------------------------
 
+/// Says where the outputs are, and brings those to their places that no launch has written there.
+void Lowering::leave() {
+  std::vector<bool> is_there(result_.held.size(), false);
+  for (const ValueId id : program_.outputs()) {
+    const std::uint32_t held = held_of_[id];
+    const bool is_written = held != none && result_.held[held].from == Held::From::launch && !is_there[held];
+    if (leaving_ == Leaving::as_looks || is_written) {
+      result_.outputs.push_back(given(id));
+      if (held != none) is_there[held] = true;
+      continue;
+    }
+    const auto place = static_cast<std::uint32_t>(result_.held.size());
+    is_output_[id] = true;
+    result_.held.push_back({Held::From::launch, id});
+    result_.dense.push_back(contiguous_strides(value(id).aval.shape));
+    copy(access(id), {{Source::In::held, place, 0}, &value(id).aval, &result_.dense.back()}, place_of(id));
+    result_.outputs.push_back({place, id});
+  }
+}
+
+/// Returns the line that made a value; that of nowhere for inputs and constants.
+std::source_location Lowering::place_of(ValueId id) const {
+  const Value& each = value(id);
+  return each.from == Value::From::result ? program_.instructions()[each.of].where : std::source_location();
+}
+
 void Lowering::release() {
+  segment_of_.push_back(static_cast<std::uint32_t>(result_.segments.size() - 1));  // what comes at the end
   for (std::uint32_t number = 0; number < result_.held.size(); ++number) {
     const auto [from, root] = result_.held[number];
     const bool is_own = from == Held::From::launch || from == Held::From::function;
     if (is_own && !is_output_[root])
       result_.segments[segment_of_[last_use_[root]]].released.push_back(number);
+  }
+}
+
+void Lowering::find_accesses() {
+  result_.accesses_of.resize(result_.held.size());
+  for (std::uint32_t i = 0; i < result_.accesses.size(); ++i) {
+    const Source& source = result_.accesses[i].source;
+    if (source.in == Source::In::held) result_.accesses_of[source.of].push_back(i);
   }
 }
 
@@ -336,8 +425,8 @@ void Lowering::place_pieces() {
 
 }  // namespace
 
-Lowered lowered(const Program& program, std::span<const Strides> inputs) {
-  return Lowering(program, inputs).run();
+Lowered lowered(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving) {
+  return Lowering(program, inputs, level, leaving).run();
 }
 
 }  // namespace lodestone::engine

@@ -3,15 +3,19 @@
 // first run.
 #pragma once
 
+#include "engine/compile/level.hpp"
 #include "engine/graph/kernel.hpp"
 #include "engine/program/program.hpp"
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace lodestone::engine {
+
+class ControlPlan;
 
 /// Place of bytes: in a block of the plan, or in a tensor that a run holds.
 struct Source {
@@ -28,7 +32,8 @@ struct Access {
   const Strides* strides;
 };
 
-/// One call of a kernel. Its operands are accesses in a row, inputs before outputs.
+/// One call of a kernel, or of an op whose functions have launches of their own. Its operands are accesses in
+/// a row, inputs before outputs.
 struct Launch {
   const OpInfo* op;
   const Attrs* attrs;
@@ -37,7 +42,8 @@ struct Launch {
   Workspace workspace;
   Source scratch;
   std::source_location where;
-  const Instruction* instruction;  ///< null where it only removes gaps from an operand
+  const Instruction* instruction;                   ///< null where it only removes gaps from an operand
+  std::shared_ptr<const ControlPlan> control = {};  ///< set: its functions run, not a kernel
 };
 
 /// A tensor that a run holds, because it comes from outside, leaves the plan or meets an op with a function.
@@ -77,24 +83,34 @@ struct Block {
 
 /// Result of lowering a program. It refers to the program, which lives longer.
 struct Lowered {
+  const Program* program;
   std::vector<std::uint32_t> roots;  ///< by value: that whose elements it looks at
   std::vector<Look> looks;           ///< by value: at the first element of its root
   std::deque<Strides> dense;         ///< strides of copies
   std::vector<Access> accesses;
   std::vector<Launch> launches;
   std::vector<Segment> segments;
-  std::vector<Held> held;  ///< inputs, then constants, then others
+  std::vector<Held> held;                               ///< inputs, then constants, then others
+  std::vector<std::vector<std::uint32_t>> accesses_of;  ///< by held tensor
   std::vector<Block> blocks;
   std::vector<Given> outputs;
   std::int64_t n_copies = 0;  ///< launches that only remove gaps
   int n_threads = 1;          ///< for which workspaces have room
 };
 
+/// Places of the outputs of a program.
+enum class Leaving : std::uint8_t {
+  as_looks,        ///< at tensors that a run holds: its own, inputs or constants
+  to_given_places  ///< in memory that the caller gives, row-major without gaps, each its own
+};
+
 /// Lowers a program for inputs with these strides: each instruction is a view, a function or a launch of the
 /// kernel that an eager run takes; operands with gaps that a kernel does not take are copied first. Arrays
 /// that do not leave lie in blocks, and are written in place of an operand at its last use where the kernel
-/// allows it. errors: those of `OpInfo::kernel`.
-[[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs);
+/// allows it. Branches, loops and calls of functions that consist of kernels are launches, too; `level` is
+/// what is done to those functions. errors: those of `OpInfo::kernel`.
+[[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs,
+                              Level level = Level::O0, Leaving leaving = Leaving::as_looks);
 
 /// Returns the launches, one per line: op, line, and where operands and results lie, such as "block 0 at 64"
 /// or "array 2 at 0" for what a run holds.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/plan.hpp"
 
+#include "engine/compile/control_plan.hpp"
 #include "engine/compile/launch_events.hpp"
+#include "engine/compile/launch_table.hpp"
 #include "engine/compile/passes.hpp"
 #include "engine/compile/recompute.hpp"
 #include "engine/core/error.hpp"
 #include "engine/dispatch/function_run.hpp"
-#include "engine/dispatch/kernel_run.hpp"
 #include "engine/graph/op_info.hpp"
 #include "engine/record/tuple.hpp"
 
@@ -26,59 +27,56 @@ std::vector<View> views_of(const Tensors& tensors) {
   return views;
 }
 
-}  // namespace
-
-/// Memory for one run at a time, with every call made ready.
-struct Plan::Instance {
-  struct Call {
-    void (*run)(const KernelCall&);
-    KernelCall call;
-  };
-  std::vector<BufferPtr> blocks;
-  std::vector<View> views;  ///< by access
-  std::vector<Call> calls;  ///< by launch
-  Tensors held;
-  LaunchEvents events;
-  std::int64_t n_made = 0;  ///< functions of text at its last run
-
-  /// Gives a tensor to the calls that use it.
-  void hold(std::uint32_t number, const Tensor& tensor, const Plan& plan) {
-    held[number] = tensor;
-    for (const std::uint32_t access : plan.accesses_of_[number])
-      views[access].data = tensor.node().data() + plan.lowered_.accesses[access].source.bytes;
-  }
-};
-
-namespace {
-
 /// Returns what a level and a budget make of a program, where it is another.
 std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs, Level level,
                                  std::size_t budget) {
   std::optional<Program> result = after(program, inputs, passes_of(level));
   return budget == 0 ? std::move(result)
-                     : within_budget(result ? *std::move(result) : program, inputs, budget);
+                     : within_budget(result ? *std::move(result) : program, inputs, budget, level);
 }
 
 }  // namespace
+
+/// Memory for one run at a time, with every call made ready.
+struct Plan::Instance {
+  Instance(const Plan& plan, std::vector<BufferPtr> owned, std::span<std::byte* const> memory)
+      : blocks(std::move(owned)), launches(plan.lowered_, memory), held(plan.lowered_.held.size()) {
+    const Program& program = plan.running();
+    for (std::uint32_t i = 0; i < held.size(); ++i) {
+      const Value& value = program.values()[plan.lowered_.held[i].value];
+      if (value.from == Value::From::constant) held[i] = program.constants()[value.of];
+    }
+  }
+
+  std::vector<BufferPtr> blocks;
+  LaunchTable launches;
+  Tensors held;
+  LaunchEvents events;
+  std::int64_t n_made = 0;  ///< functions of text at its last run
+
+  /// Gives a tensor to the calls that use it.
+  void hold(std::uint32_t number, const Tensor& tensor) {
+    held[number] = tensor;
+    launches.hold(number, tensor);
+  }
+};
 
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
            HostJit& jit, std::size_t budget)
     : program_(std::move(program)),
       optimized_(optimized(program_, inputs, level, budget)),
-      lowered_(engine::lowered(running(), inputs)),
+      lowered_(engine::lowered(running(), inputs, level)),
       generated_(lowered_, jit),
       donors_(std::move(donors)),
       donations_(engine::donations(running(), lowered_, donors_)),
-      donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())),
-      accesses_of_(lowered_.held.size()) {
+      donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())) {
   for (std::uint32_t i = 0; i < donations_.size(); ++i) donation_of_[donations_[i].held] = i;
-  for (std::uint32_t i = 0; i < lowered_.accesses.size(); ++i) {
-    const Source& source = lowered_.accesses[i].source;
-    if (source.in == Source::In::held) accesses_of_[source.of].push_back(i);
-  }
 }
 
 Plan::~Plan() = default;
+
+std::int64_t Plan::n_launches() const { return engine::n_launches(lowered_); }
+std::int64_t Plan::n_copies() const { return engine::n_copies(lowered_); }
 
 std::size_t Plan::block_bytes() const {
   std::size_t bytes = 0;
@@ -99,28 +97,13 @@ std::string Plan::generated_text() const {
 }
 
 std::unique_ptr<Plan::Instance> Plan::new_instance() const {
-  auto made = std::make_unique<Instance>();
-  for (const Block& each : lowered_.blocks) made->blocks.emplace_back(new Buffer(each.device, each.bytes));
-  const auto in_block = [&](const Source& source) {
-    return source.in == Source::In::block ? made->blocks[source.of]->data() + source.bytes : nullptr;
-  };
-  for (const Access& each : lowered_.accesses)
-    made->views.push_back({in_block(each.source), each.aval, each.strides});
-  for (const Launch& each : lowered_.launches) {
-    const std::span<const View> all =
-        std::span(made->views).subspan(each.first_access, each.n_in + each.n_out);
-    const bool has_scratch = each.workspace.shared + each.workspace.per_thread > 0;
-    const Scratch scratch(has_scratch ? in_block(each.scratch) : nullptr, each.workspace, lowered_.n_threads);
-    made->calls.push_back(
-        {each.run,
-         {*each.op, each.attrs, all.first(each.n_in), all.subspan(each.n_in), scratch, each.where}});
+  std::vector<BufferPtr> blocks;
+  std::vector<std::byte*> memory;
+  for (const Block& each : lowered_.blocks) {
+    blocks.emplace_back(new Buffer(each.device, each.bytes));
+    memory.push_back(blocks.back()->data());
   }
-  made->held.resize(lowered_.held.size());
-  for (std::uint32_t i = 0; i < lowered_.held.size(); ++i) {
-    const Value& value = running().values()[lowered_.held[i].value];
-    if (value.from == Value::From::constant) made->hold(i, running().constants()[value.of], *this);
-  }
-  return made;
+  return std::make_unique<Instance>(*this, std::move(blocks), memory);
 }
 
 std::unique_ptr<Plan::Instance> Plan::take() const {
@@ -141,7 +124,7 @@ class Plan::Run {
   Run(const Plan& plan, std::span<const std::uint8_t> given_up, Watcher* watcher)
       : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), watcher_(watcher), instance_(plan.take()) {
     plan.generated_.update(instance_->n_made, [&](std::uint32_t launch, const Attrs& attrs) {
-      instance_->calls[launch].call.attrs = &attrs;
+      instance_->launches.replace_attrs(launch, attrs);
     });
   }
   ~Run() {
@@ -157,10 +140,10 @@ class Plan::Run {
   [[nodiscard]] Tensors outputs(std::span<const Tensor> inputs);
 
  private:
-  void hold(std::uint32_t number, const Tensor& tensor) { instance_->hold(number, tensor, plan_); }
+  void hold(std::uint32_t number, const Tensor& tensor) { instance_->hold(number, tensor); }
   void run(const Segment& segment);
   void launch(const Segment& segment) const;
-  void launch_watched(const Segment& segment, std::uint32_t& next) const;
+  void launch_watched(std::uint32_t number) const;
   void call(const FunctionCall& call);
   [[nodiscard]] Tensor tensor(const Given& given) const;
   [[nodiscard]] Tensor to_be_written(std::uint32_t number) const;
@@ -173,31 +156,22 @@ class Plan::Run {
 };
 
 void Plan::Run::launch(const Segment& segment) const {
-  std::uint32_t next = segment.first_launch;
   instance_->events.begin(lowered_);
-  try {
-    if (watcher_ != nullptr) return launch_watched(segment, next);
-    for (; next < segment.end_launch; ++next) {
-      const Instance::Call& each = instance_->calls[next];
-      each.run(each.call);
-      instance_->events.add(next);
-    }
-  } catch (const core::ShapeError& error) {
-    const KernelCall& call = instance_->calls[next].call;
-    rethrow_with_place(error, call.op, *call.out[0].aval, call.where);
+  for (std::uint32_t next = segment.first_launch; next < segment.end_launch; ++next) {
+    if (watcher_ != nullptr)
+      launch_watched(next);
+    else
+      instance_->launches.run(next);
+    instance_->events.add(next);
   }
 }
 
-/// Runs the launches of a segment one by one under the eyes of the watcher; `next` is the one that runs.
-void Plan::Run::launch_watched(const Segment& segment, std::uint32_t& next) const {
-  for (; next < segment.end_launch; ++next) {
-    const Instance::Call& each = instance_->calls[next];
-    const Instruction* const instruction = lowered_.launches[next].instruction;
-    if (instruction != nullptr) watcher_->begin(*instruction);
-    each.run(each.call);
-    instance_->events.add(next);
-    if (instruction != nullptr) watcher_->end(*instruction, each.call.out);
-  }
+/// Runs a launch under the eyes of the watcher.
+void Plan::Run::launch_watched(std::uint32_t number) const {
+  const Instruction* const instruction = lowered_.launches[number].instruction;
+  if (instruction != nullptr) watcher_->begin(*instruction);
+  instance_->launches.run(number);
+  if (instruction != nullptr) watcher_->end(*instruction, instance_->launches.results(number));
 }
 
 /// Returns a value as a tensor: what is held, or a view of it.

@@ -47,10 +47,10 @@ class Plan {
   /// Returns the program that runs: what the level has made of the other.
   [[nodiscard]] const Program& running() const { return optimized_ ? *optimized_ : program_; }
   /// Returns the number of kernels that a run calls: one per instruction that runs but for views and
-  /// functions, and one per copy.
-  [[nodiscard]] std::int64_t n_launches() const { return std::ssize(lowered_.launches); }
+  /// functions, and one per copy; those of bodies as often as they run, of a branch those of the longer one.
+  [[nodiscard]] std::int64_t n_launches() const;
   /// Returns the number of operands that a run copies first, because they have gaps.
-  [[nodiscard]] std::int64_t n_copies() const { return lowered_.n_copies; }
+  [[nodiscard]] std::int64_t n_copies() const;
   /// Returns the number of kernels that are functions made of text by now.
   [[nodiscard]] std::int64_t n_by_text() const { return generated_.n_ready(); }
   /// Returns the C++ of the clusters that have one.
@@ -78,8 +78,7 @@ class Plan {
   GeneratedLaunches generated_;
   std::vector<Donor> donors_;
   std::vector<Donation> donations_;
-  std::vector<std::uint32_t> donation_of_;               ///< by held tensor; past the donations for none
-  std::vector<std::vector<std::uint32_t>> accesses_of_;  ///< by held tensor
+  std::vector<std::uint32_t> donation_of_;  ///< by held tensor; past the donations for none
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> free_;
 };

@@ -47,10 +47,11 @@ struct Recomputation::Item {
   bool is_again;
 };
 
-Recomputation::Recomputation(const Program& program, std::span<const Strides> inputs)
+Recomputation::Recomputation(const Program& program, std::span<const Strides> inputs, Level level)
     : program_(program),
       inputs_(inputs.begin(), inputs.end()),
-      lives_(lives_in(program, lowered(program, inputs))),
+      level_(level),
+      lives_(lives_in(program, lowered(program, inputs, level))),
       fullest_(lives_.fullest()) {
   find_candidates();
 }
@@ -164,7 +165,7 @@ Program Recomputation::without(const Forgotten& forgotten) const {
 
 std::size_t Recomputation::block_bytes(const Program& program) const {
   std::size_t bytes = 0;
-  for (const Block& each : lowered(program, inputs_).blocks) bytes += each.bytes;
+  for (const Block& each : lowered(program, inputs_, level_).blocks) bytes += each.bytes;
   return bytes;
 }
 
@@ -244,8 +245,8 @@ Recomputation::Forgotten Recomputation::within(std::size_t budget) const {
   return given_back(std::move(best), budget);
 }
 
-Program within_budget(Program program, std::span<const Strides> inputs, std::size_t budget) {
-  const Recomputation recomputation(program, inputs);
+Program within_budget(Program program, std::span<const Strides> inputs, std::size_t budget, Level level) {
+  const Recomputation recomputation(program, inputs, level);
   if (recomputation.block_bytes(program) <= budget) return program;
   return recomputation.without(recomputation.within(budget));
 }

@@ -22,7 +22,8 @@ class Recomputation {
   };
   using Forgotten = std::vector<bool>;  ///< by candidate
 
-  Recomputation(const Program& program, std::span<const Strides> inputs);
+  /// `level`: what is done to the functions of branches, loops and calls.
+  Recomputation(const Program& program, std::span<const Strides> inputs, Level level = Level::O0);
 
   /// Returns the candidates in the order in which they are made.
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -52,6 +53,7 @@ class Recomputation {
 
   const Program& program_;
   std::vector<Strides> inputs_;
+  Level level_;
   LiveBytes lives_;
   std::uint32_t fullest_;
   std::vector<bool> is_gone_;  // by root: made before the fullest moment, needed up to it
@@ -59,7 +61,8 @@ class Recomputation {
 };
 
 /// Returns a program with the same bits whose plan has blocks of at most `budget` bytes: the program itself
-/// where that fits. errors: those of `Recomputation::within`.
-[[nodiscard]] Program within_budget(Program program, std::span<const Strides> inputs, std::size_t budget);
+/// where that fits. `level`: as of `Recomputation`. errors: those of `Recomputation::within`.
+[[nodiscard]] Program within_budget(Program program, std::span<const Strides> inputs, std::size_t budget,
+                                    Level level = Level::O0);
 
 }  // namespace lodestone::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inspect/dry_run.hpp"
 
+#include "engine/compile/control_plan.hpp"
 #include "engine/compile/cost.hpp"
 #include "engine/core/json_text.hpp"
 #include "engine/inspect/kernel_clock.hpp"
@@ -81,17 +82,39 @@ OpProfile work_of(const Lowered& plan, const Launch& launch) {
           bytes};
 }
 
-void add_work(DryRun& result, const Lowered& plan, const DryRunOptions& options) {
+/// The work of a plan, that of bodies as often as they run; of a branch that of the longer one.
+struct Works {
   std::map<std::string, OpProfile> of_op;
-  KernelClock clock(options.times ? options.most_timed_bytes : 0);
-  for (const Launch& each : plan.launches) {
-    OpProfile work = work_of(plan, each);
-    const auto seconds = clock.seconds(plan, each);
-    if (!seconds) ++result.n_untimed;
-    work.seconds = seconds.value_or(0.0);
+  std::int64_t n_untimed = 0;
+  KernelClock clock;
+
+  void add(const Lowered& plan, std::int64_t n_runs) {
+    for (const Launch& each : plan.launches) {
+      if (each.control == nullptr) {
+        add(plan, each, n_runs);
+      } else {
+        add(each.control->counted_body().lowered(), n_runs * each.control->n_runs());
+      }
+    }
+  }
+  void add(const Lowered& plan, const Launch& launch, std::int64_t n_runs) {
+    OpProfile work = work_of(plan, launch);
+    const auto seconds = clock.seconds(plan, launch);
+    const auto times = static_cast<double>(n_runs);
+    if (!seconds) n_untimed += n_runs;
+    work.calls = n_runs;
+    work.seconds = times * seconds.value_or(0.0);
+    work.flops *= times;
+    work.bytes *= times;
     of_op.try_emplace(work.op, OpProfile{work.op}).first->second.add(work);
   }
-  for (const auto& [name, work] : of_op) result.ops.push_back(work);
+};
+
+void add_work(DryRun& result, const Lowered& plan, const DryRunOptions& options) {
+  Works works{{}, 0, KernelClock(options.times ? options.most_timed_bytes : 0)};
+  works.add(plan, 1);
+  result.n_untimed += works.n_untimed;
+  for (const auto& [name, work] : works.of_op) result.ops.push_back(work);
   std::ranges::stable_sort(result.ops, [](const OpProfile& a, const OpProfile& b) {
     return std::pair(a.seconds, a.bytes) > std::pair(b.seconds, b.bytes);
   });

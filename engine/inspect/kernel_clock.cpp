@@ -35,9 +35,9 @@ std::size_t bytes_of(const Access& access) {
 }
 
 /// The memory of one launch, all of it full of a number that functions and places in arrays allow.
-class Stage {
+class LaunchMemory {
  public:
-  Stage(const Lowered& plan, const Launch& launch) : launch_(launch) {
+  LaunchMemory(const Lowered& plan, const Launch& launch) : launch_(launch) {
     for (const Access& each : operands_of(plan, launch)) views_.push_back(filled(each));
     const std::size_t bytes = Scratch::bytes_of(launch.workspace, plan.n_threads);
     const Device device = views_.back().aval->device;
@@ -67,21 +67,21 @@ class Stage {
   Scratch scratch_;
 };
 
-double seconds_of_call(const Stage& stage) {
+double seconds_of_call(const LaunchMemory& memory) {
   const auto begin = std::chrono::steady_clock::now();
-  stage.run();
+  memory.run();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Returns the median of several calls, after one that is not counted.
-double timed(const Stage& stage) {
+double timed(const LaunchMemory& memory) {
   constexpr double enough_s = 1e-3;
   constexpr std::size_t fewest = 3, most = 31;
-  stage.run();
+  memory.run();
   std::vector<double> times;
   for (double sum = 0.0; times.size() < most && (times.size() < fewest || sum < enough_s);
        sum += times.back())
-    times.push_back(seconds_of_call(stage));
+    times.push_back(seconds_of_call(memory));
   std::ranges::nth_element(times, times.begin() + std::ssize(times) / 2);
   return times[times.size() / 2];
 }
@@ -95,7 +95,7 @@ std::optional<double> KernelClock::seconds(const Lowered& plan, const Launch& la
   for (const Access& each : operands_of(plan, launch)) bytes += bytes_of(each);
   if (bytes > most_bytes_) return std::nullopt;
   try {
-    at->second = timed(Stage(plan, launch));
+    at->second = timed(LaunchMemory(plan, launch));
   } catch (const core::Error&) {  // a kernel may refuse such numbers; its time stays unknown
   }
   return at->second;

@@ -80,3 +80,19 @@ TEST_CASE("plan memory: a loop that runs often asks for no memory from step to s
   static_cast<void>(requests_of_loop(100));
   CHECK(requests_of_loop(1000) == requests_of_loop(100));
 }
+
+TEST_CASE("plan memory: the steps of a loop ask for nothing, however many they are", "[engine]") {
+  const Compiled f = compile([](const Tensors& in) {
+    const auto step = [&](const Tensors& carry, const Tensors& now) -> Tensors {
+      const auto twice = [](const Tensors& x) -> Tensors { return {x[0] * 2.0}; };
+      const auto half = [](const Tensors& x) -> Tensors { return {x[0] * 0.5}; };
+      return cond(greater(sum(carry[0]), 0.0), half, twice, {sin(carry[0]) + now[0]});
+    };
+    return scan(step, {in[0]}, {in[1]}).carry;
+  });
+  const auto with = [&](Dim n) { return requests_of(f, {row({1, 2}), ones({n, 2}, DType::f64).eval()}); };
+  const Requests of_few = with(2), of_many = with(1000);
+  CHECK(of_many == of_few);
+  CHECK(of_many.of_arena == 1);
+  CHECK(of_many.of_heap == 2);
+}

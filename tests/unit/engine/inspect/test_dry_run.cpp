@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/compile.hpp"
+#include "engine/core/map_algebra.hpp"
 #include "engine/inspect/dry_run.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/nn/activation.hpp"
@@ -12,6 +13,7 @@
 #include "engine/record/tuple.hpp"
 #include "engine/record/variable.hpp"
 #include "engine/transform/control.hpp"
+#include "engine/transform/external.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
@@ -120,12 +122,31 @@ TEST_CASE("dry run: work is that of the ops, and captured arrays are constants",
   CHECK(announced.json().find("\"n_launches\": 2") != std::string::npos);
 }
 
-TEST_CASE("dry run: calls of functions are counted", "[engine]") {
+TEST_CASE("dry run: what loops and branches need is counted, of a branch the longer one", "[engine]") {
   const auto f = [](const Tensors& x) {
-    return cond(
-        greater(sum(x[0]), 0.0), [](const Tensors& in) -> Tensors { return {exp(in[0])}; },
-        [](const Tensors& in) { return in; }, x);
+    const auto step = [](const Tensors& carry, const Tensors& now) -> Tensors {
+      return cond(
+          greater(sum(carry[0]), 0.0), [](const Tensors& in) -> Tensors { return {matmul(in[0], in[1])}; },
+          [](const Tensors& in) -> Tensors { return {in[0]}; }, {carry[0], now[0]});
+    };
+    return scan(step, {x[0]}, {x[1]}).carry;
   };
+  const Tensors inputs{(ones({8, 8}) + 0.0).eval(), (ones({5, 8, 8}) + 0.0).eval()};
+  const DryRun announced = dry_run(f, avals_of(inputs), {.level = Level::O0});
+  CHECK(announced.n_functions == 0);
+  CHECK(announced.n_launches == 5 * 3);
+  CHECK(announced.n_untimed == 0);
+  CHECK(total_of(announced.ops).calls == 5 * 3);
+  CHECK(total_of(announced.ops).flops == 5 * (2 * 8 * 8 * 8 + 64 + 1));
+  const Compiled compiled = compile(f, {.level = Level::O0});
+  CHECK(announced.peak.results == measured(compiled, inputs));
+  CHECK(announced.peak.block == Arena::taken_by(compiled.stats().block_bytes));
+}
+
+TEST_CASE("dry run: calls of simulations are counted", "[engine]") {
+  const core::MapPtr map = core::pointwise(
+      "twice", 10, [](double t) { return 2.0 * t; }, [](double) { return 2.0; });
+  const auto f = [&](const Tensors& x) -> Tensors { return {external(map, x[0])}; };
   const DryRun announced = dry_run(f, std::vector<Aval>{{{10}, DType::f64, default_device()}});
   CHECK(announced.n_functions == 1);
   CHECK(announced.text().find("not counted") != std::string::npos);

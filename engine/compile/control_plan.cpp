@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/control_plan.hpp"
+
+#include "engine/compile/donation.hpp"
+#include "engine/compile/passes.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/transform/attributes.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine {
+namespace {
+
+/// Content of the attributes of an op about its functions.
+struct Recorded {
+  ControlPlan::Way way;
+  std::vector<const Subgraph*> bodies;
+  std::size_t n_before = 0;          ///< operands that the functions do not get
+  std::size_t n_carry = 0, n_x = 0;  // of a loop
+  Direction direction = Direction::forward;
+};
+
+std::optional<Recorded> recorded(const OpInfo& op, const Attrs* attrs) {
+  static const OpInfo &call = op_named("call"), &custom = op_named("custom"), &cond = op_named("cond"),
+                      &scan = op_named("scan");
+  using Way = ControlPlan::Way;
+  if (&op == &call) return Recorded{Way::call, {&attrs_as<CallAttrs>(*attrs).body}};
+  if (&op == &custom) return Recorded{Way::call, {&attrs_as<CustomAttrs>(*attrs).body}};
+  if (&op == &cond) {
+    const auto& [yes, no] = attrs_as<CondAttrs>(*attrs);
+    return Recorded{Way::branch, {&yes, &no}, 1};
+  }
+  if (&op != &scan) return std::nullopt;
+  const auto& loop = attrs_as<LoopAttrs>(*attrs);
+  return Recorded{Way::loop, {&loop.body}, 0, loop.n_carry, loop.n_x, loop.direction};
+}
+
+/// Returns whether kernels alone compute a function, on arrays of one processor.
+bool is_of_kernels(const Trace& trace) {
+  static const OpInfo &join = op_named("tuple"), &part = op_named("get");
+  const auto is_array = [](const Tensor& each) {
+    return each.aval().kind == Kind::array && each.device().kind == Device::Kind::cpu;
+  };
+  const auto is_known = [&](const Trace::Step& step) {
+    if (step.op == &join || step.op == &part) return true;
+    if (!std::ranges::all_of(step.in, is_array)) return false;
+    if (!step.op->run) return is_array(step.out);
+    const auto inside = recorded(*step.op, step.attrs.get());
+    const auto fits = [](const Subgraph* body) { return is_of_kernels(body->trace()); };
+    return inside && std::ranges::all_of(inside->bodies, fits);
+  };
+  return std::ranges::all_of(trace.inputs(), is_array) && std::ranges::all_of(trace.outputs(), is_array) &&
+         std::ranges::all_of(trace.steps(), is_known);
+}
+
+std::ptrdiff_t size_of(const Aval& aval) { return static_cast<std::ptrdiff_t>(core::size_of(aval.dtype)); }
+
+/// Returns the strides of what a function gets: carries without gaps, slices of x, and the rest as it lies.
+std::vector<Strides> strides_of(const Recorded& op, std::span<const Aval* const> avals,
+                                std::span<const Look> looks) {
+  std::vector<Strides> result;
+  for (std::size_t i = op.n_before; i < looks.size(); ++i) {
+    const bool is_carry = i < op.n_carry, is_x = !is_carry && i < op.n_carry + op.n_x;
+    Strides strides = is_carry ? contiguous_strides(avals[i]->shape) : looks[i].strides;
+    if (is_x) strides = strides.erased(0);
+    result.push_back(strides);
+  }
+  return result;
+}
+
+ControlPlan::Loop loop_of(const Recorded& op, std::span<const Aval* const> avals,
+                          std::span<const Look> looks) {
+  ControlPlan::Loop loop;
+  if (op.way != ControlPlan::Way::loop) return loop;
+  loop.direction = op.direction;
+  loop.n_steps = avals[op.n_carry]->shape[0];
+  for (std::size_t i = 0; i < op.n_carry; ++i) loop.carries.push_back({avals[i]->bytes()});
+  for (std::size_t i = op.n_carry; i < op.n_carry + op.n_x; ++i)
+    loop.x_steps.push_back(looks[i].strides[0] * size_of(*avals[i]));
+  const std::vector<Aval> outputs = op.bodies[0]->outputs();
+  for (std::size_t i = op.n_carry; i < outputs.size(); ++i)
+    loop.y_steps.push_back(static_cast<std::ptrdiff_t>(outputs[i].bytes()));
+  return loop;
+}
+
+}  // namespace
+
+Body::Body(Program program, std::span<const Strides> inputs, Level level)
+    : program_(std::move(program)),
+      optimized_(after(program_, inputs, passes_of(level))),
+      lowered_(engine::lowered(running(), inputs, level, Leaving::to_given_places)) {}
+
+std::size_t Body::bytes() const { return lowered_.blocks.empty() ? 0 : lowered_.blocks[0].bytes; }
+
+std::shared_ptr<const ControlPlan> ControlPlan::of(const Program& program, const Instruction& each,
+                                                   std::span<const Look> looks, Level level) {
+  if (!each.op->run) return nullptr;
+  const auto op = recorded(*each.op, each.attrs.get());
+  const auto is_known = [](const Subgraph* body) { return is_of_kernels(body->trace()); };
+  if (!op || !std::ranges::all_of(op->bodies, is_known)) return nullptr;
+  std::vector<const Aval*> avals;
+  for (const ValueId id : program.operands(each)) avals.push_back(&program.values()[id].aval);
+  const std::vector<Strides> strides = strides_of(*op, avals, looks);
+  std::vector<BodyPtr> bodies;
+  for (const Subgraph* body : op->bodies)
+    bodies.push_back(std::make_unique<const Body>(Program::of(body->trace()), strides, level));
+  return std::make_shared<const ControlPlan>(op->way, std::move(bodies), loop_of(*op, avals, looks));
+}
+
+ControlPlan::ControlPlan(Way way, std::vector<BodyPtr> bodies, Loop loop)
+    : way_(way), bodies_(std::move(bodies)), loop_(std::move(loop)) {
+  for (const BodyPtr& body : bodies_) bytes_ = std::max(bytes_, Scratch::aligned(body->bytes()));
+  for (std::uint32_t i = 0; i < loop_.carries.size(); ++i) {
+    if (replaces(bodies_[0]->running(), bodies_[0]->lowered(), {i, i})) continue;
+    loop_.carries[i].second = bytes_;
+    bytes_ += Scratch::aligned(loop_.carries[i].bytes);
+  }
+}
+
+const Body& ControlPlan::counted_body() const {
+  const auto count = [](const BodyPtr& body) { return n_launches(body->lowered()); };
+  return **std::ranges::max_element(bodies_, {}, count);
+}
+
+std::int64_t n_launches(const Lowered& lowered) {
+  std::int64_t n = 0;
+  for (const Launch& each : lowered.launches)
+    n += each.control == nullptr
+             ? 1
+             : each.control->n_runs() * n_launches(each.control->counted_body().lowered());
+  return n;
+}
+
+std::int64_t n_copies(const Lowered& lowered) {
+  std::int64_t n = lowered.n_copies;
+  for (const Launch& each : lowered.launches) {
+    if (each.control != nullptr)
+      n += each.control->n_runs() * n_copies(each.control->counted_body().lowered());
+  }
+  return n;
+}
+
+}  // namespace lodestone::engine
