@@ -83,6 +83,15 @@ ControlPlan::Loop loop_of(const Recorded& op, std::span<const Aval* const> avals
   return loop;
 }
 
+/// Returns whether errors of two programs name the same lines.
+bool has_same_places(const Program& a, const Program& b) {
+  const auto is_same = [](const Instruction& x, const Instruction& y) {
+    return x.where.line() == y.where.line() &&
+           std::string_view(x.where.file_name()) == std::string_view(y.where.file_name());
+  };
+  return std::ranges::equal(a.instructions(), b.instructions(), is_same);
+}
+
 }  // namespace
 
 Body::Body(Program program, std::span<const Strides> inputs, Level level)
@@ -92,8 +101,21 @@ Body::Body(Program program, std::span<const Strides> inputs, Level level)
 
 std::size_t Body::bytes() const { return lowered_.blocks.empty() ? 0 : lowered_.blocks[0].bytes; }
 
+std::shared_ptr<const Body> Bodies::of(Program program, std::span<const Strides> inputs) {
+  const std::uint64_t hash = program.hash();
+  for (const Entry& each : entries_) {
+    if (each.hash == hash && std::ranges::equal(each.inputs, inputs) && each.body->program().same(program) &&
+        has_same_places(each.body->program(), program))
+      return each.body;
+  }
+  entries_.push_back({hash,
+                      {inputs.begin(), inputs.end()},
+                      std::make_shared<const Body>(std::move(program), inputs, level_)});
+  return entries_.back().body;
+}
+
 std::shared_ptr<const ControlPlan> ControlPlan::of(const Program& program, const Instruction& each,
-                                                   std::span<const Look> looks, Level level) {
+                                                   std::span<const Look> looks, Bodies& known) {
   if (!each.op->run) return nullptr;
   const auto op = recorded(*each.op, each.attrs.get());
   const auto is_known = [](const Subgraph* body) { return is_of_kernels(body->trace()); };
@@ -102,8 +124,7 @@ std::shared_ptr<const ControlPlan> ControlPlan::of(const Program& program, const
   for (const ValueId id : program.operands(each)) avals.push_back(&program.values()[id].aval);
   const std::vector<Strides> strides = strides_of(*op, avals, looks);
   std::vector<BodyPtr> bodies;
-  for (const Subgraph* body : op->bodies)
-    bodies.push_back(std::make_unique<const Body>(Program::of(body->trace()), strides, level));
+  for (const Subgraph* body : op->bodies) bodies.push_back(known.of(Program::of(body->trace()), strides));
   return std::make_shared<const ControlPlan>(op->way, std::move(bodies), loop_of(*op, avals, looks));
 }
 

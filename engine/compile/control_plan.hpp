@@ -29,6 +29,26 @@ class Body {
   Lowered lowered_;
 };
 
+/// The bodies of a program. Equal functions, such as the repeated blocks of a network, share one.
+class Bodies {
+ public:
+  /// `level`: as of `Body`.
+  explicit Bodies(Level level) : level_(level) {}
+  /// Returns the body of a function for inputs with these strides: one that is there, for the same program
+  /// from the same lines, or a new one.
+  [[nodiscard]] std::shared_ptr<const Body> of(Program program, std::span<const Strides> inputs);
+
+ private:
+  struct Entry {
+    std::uint64_t hash;
+    std::vector<Strides> inputs;
+    std::shared_ptr<const Body> body;
+  };
+
+  Level level_;
+  std::vector<Entry> entries_;
+};
+
 /// Plan of an op with functions: which of them, how often, and on which memory. Its operands are those of
 /// the op; its results are row-major without gaps.
 class ControlPlan {
@@ -48,13 +68,13 @@ class ControlPlan {
     std::int64_t n_steps = 0;
     Direction direction = Direction::forward;
   };
-  using BodyPtr = std::unique_ptr<const Body>;
+  using BodyPtr = std::shared_ptr<const Body>;
 
   /// Returns the plan of an instruction; null where it has no functions, or one of them needs more than
   /// kernels: a simulation, a solver, a value that is no array, another device. `looks`: those of its
-  /// operands. errors: those of the row.
+  /// operands. `known`: bodies of the program so far. errors: those of the row.
   [[nodiscard]] static std::shared_ptr<const ControlPlan> of(const Program& program, const Instruction& each,
-                                                             std::span<const Look> looks, Level level);
+                                                             std::span<const Look> looks, Bodies& known);
   ControlPlan(Way way, std::vector<BodyPtr> bodies, Loop loop);
 
   [[nodiscard]] Way way() const { return way_; }

@@ -61,7 +61,7 @@ class Lowering {
   }
 
   const Program& program_;
-  const Level level_;
+  Bodies bodies_;
   const Leaving leaving_;
   Lowered result_;
   std::vector<Kind> kinds_;                                   // by instruction
@@ -77,7 +77,7 @@ class Lowering {
 };
 
 Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving)
-    : program_(program), level_(level), leaving_(leaving) {
+    : program_(program), bodies_(level), leaving_(leaving) {
   result_.program = &program;
   const std::size_t n = program.values().size();
   result_.looks.resize(n);
@@ -133,7 +133,7 @@ Lowering::Kind Lowering::look_at_results(const Instruction& each) {
   if (!each.op->run) return Kind::kernel;
   std::vector<Look> looks;
   for (const ValueId id : program_.operands(each)) looks.push_back(result_.looks[id]);
-  controls_.back() = ControlPlan::of(program_, each, looks, level_);
+  controls_.back() = ControlPlan::of(program_, each, looks, bodies_);
   return controls_.back() == nullptr ? Kind::function : Kind::control;
 }
 

@@ -13,6 +13,8 @@
 #include "tests/unit/engine/compile/work_of.hpp"
 #include "tests/unit/engine/row.hpp"
 
+#include <set>
+
 using namespace lodestone;
 using namespace lodestone::engine;
 using tests::drawn;
@@ -232,6 +234,36 @@ TEST_CASE("control plans: a branch takes the memory of the larger function, a st
     };
   };
   CHECK(bytes_of(loop(true)) == bytes_of(loop(false)) + of_array);
+}
+
+TEST_CASE("control plans: equal functions are lowered once", "[engine]") {
+  const auto bodies_of = [](const Function& f, const Tensors& x) {
+    const auto plan = plan_of(f, x, Level::O1);
+    CHECK(same_bits(plan->run(x), f(x)));
+    std::set<const Body*> bodies;
+    std::int64_t n = 0;
+    for (const Launch& each : plan->lowered().launches) {
+      if (each.control == nullptr) continue;
+      ++n;
+      bodies.insert(each.control->bodies()[0].get());
+    }
+    return std::pair(n, std::ssize(bodies));
+  };
+  const auto with = [](const std::vector<double>& factors) {
+    return [factors](const Tensors& x) -> Tensors {
+      Tensor all = x[0];
+      for (const double factor : factors) {
+        const auto block = [&](const Tensors& in) -> Tensors {
+          return {tanh(matmul(in[0], in[1])) * factor};
+        };
+        all = checkpoint(block)({all, x[1]})[0];
+      }
+      return {all};
+    };
+  };
+  const Tensors x{drawn({3, 3}, 1), drawn({3, 3}, 2)};
+  CHECK(bodies_of(with(std::vector(12, 0.5)), x) == std::pair(std::int64_t{12}, std::ptrdiff_t{1}));
+  CHECK(bodies_of(with({0.5, 2.0, 0.5}), x) == std::pair(std::int64_t{3}, std::ptrdiff_t{2}));
 }
 
 TEST_CASE("control plans: an error in a function names its line", "[engine]") {
