@@ -16,7 +16,6 @@
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/record.hpp"
-#include "engine/transform/control.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include <fmt/ranges.h>
@@ -150,34 +149,6 @@ void measure_dispatch(bench::Results& results) {
     return {result.value, result.gradients[0]};
   };
   add_compiled("chain of 1000 products of 16 f32, value and gradient", 3e-7, slopes);
-}
-
-/// Loops of small steps, op by op and as plans, with slopes.
-void measure_loops(bench::Results& results) {
-  const engine::Function loop = [](const engine::Tensors& x) -> engine::Tensors {
-    const auto step = [](const engine::Tensors& carry, const engine::Tensors& now) -> engine::Tensors {
-      return {engine::tanh(carry[0] * 0.5 + now[0])};
-    };
-    return {engine::sum(engine::scan(step, {x[0]}, {x[1]}).carry[0])};
-  };
-  const engine::Function slopes = [loop](const engine::Tensors& x) -> engine::Tensors {
-    return engine::value_and_grad(loop, x).gradients;
-  };
-  const engine::Tensors in{bench::normals({16}, 1, DType::f32), bench::normals({1000, 16}, 2, DType::f32)};
-  for (const auto& [name, f] :
-       {std::pair{"loop of 1000 steps of 16 f32", loop}, {"loop of 1000 steps of 16 f32, slopes", slopes}}) {
-    const double eager = median_seconds([&] { engine::eval(f(in)); });
-    for (const auto& [level_name, options] : levels) {
-      const engine::Compiled compiled = engine::compile(f, options);
-      results.add({name,
-                   fmt::format("compiled, {}", level_name),
-                   "s",
-                   median_seconds([&] { compiled(in); }),
-                   {},
-                   "op by op",
-                   eager});
-    }
-  }
 }
 
 /// Functions of arrays far larger than any cache, each of which moves as many bytes in one pass as a copy of
@@ -469,7 +440,6 @@ int main(int argc, char** argv) {
     bench::Results results;
     const std::string_view only = argc == 2 ? argv[1] : "";
     if (only.empty() || only == "dispatch") measure_dispatch(results);
-    if (only.empty() || only == "loops") measure_loops(results);
     if (only.empty() || only == "products") {
       for (const int n : {8, 256, 1024}) {
         measure_product<float>(results, n);
