@@ -9,6 +9,7 @@
 #include "engine/ops/ops.hpp"
 #include "engine/optim/optimizer.hpp"
 #include "engine/record/record.hpp"
+#include "engine/transform/control.hpp"
 #include "engine/transform/transforms.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
@@ -214,6 +215,19 @@ TEST_CASE("first_not_finite: a compiled step is searched as it stands, and stays
   CHECK_THAT(first_not_finite(step, {none}).value_or(""), Catch::StartsWith("an input f64[2] of multiply"));
   p.assign(Tensor::from(std::vector<double>{4.0, 1.0}, {2}));
   CHECK_FALSE(first_not_finite(step, {one}));
+}
+
+TEST_CASE("first_not_finite: a loop within a plan is named, not the op behind it") {
+  const auto step = [](const Tensors& carry, const Tensors& now) -> Tensors { return {carry[0] / now[0]}; };
+  const Function f = [&](const Tensors& in) -> Tensors {
+    return {sum(scan(step, {in[0]}, {in[1]}).carry[0])};
+  };
+  const Tensor one = (ones({2}, DType::f64) * 1.0).eval();
+  const auto found_for = [&](double last) {
+    return first_not_finite(f, {one, Tensor::from(std::vector<double>{1.0, 2.0, last}, {3})}).value_or("");
+  };
+  CHECK_THAT(found_for(0.0), Catch::StartsWith("scan of f64[2]") && Catch::Contains("test_compare.cpp:"));
+  CHECK(found_for(3.0).empty());
 }
 
 TEST_CASE("bisect: an op that clusters compute otherwise is named, though none of its values leaves them") {
