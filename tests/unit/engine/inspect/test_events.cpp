@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/map_algebra.hpp"
 #include "engine/core/timeline.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/checkpoint.hpp"
+#include "engine/transform/external.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/compile/plan_of.hpp"
 
@@ -59,11 +61,19 @@ TEST_CASE("events: ops that run one by one and functions of plans are some, view
   CHECK(*eager.at(What::op)[0].name == "exp");
   CHECK(eager.at(What::op)[0].first == 4 * 8 * 4);
 
-  const Function twice = checkpoint([](const Tensors& x) -> Tensors { return {exp(exp(x[0]))}; });
-  const auto plan = plan_of([&](const Tensors& x) -> Tensors { return {sum(twice({x[0]})[0])}; }, in);
-  const auto events = events_of([&] { static_cast<void>(plan->run(in)); });
+  const lodestone::core::MapPtr map = lodestone::core::pointwise(
+      "twice", 2, [](double t) { return 2.0 * t; }, [](double) { return 2.0; });
+  const Tensors two{(ones({2}, DType::f64) * 3.0).eval()};
+  const auto plan = plan_of([&](const Tensors& x) -> Tensors { return {sum(external(map, x[0]))}; }, two);
+  const auto events = events_of([&] { static_cast<void>(plan->run(two)); });
   REQUIRE(events.at(What::function).size() == 1);
-  CHECK(*events.at(What::function)[0].name == "call");
+  CHECK(*events.at(What::function)[0].name == "external_call");
+
+  const Function twice_exp = checkpoint([](const Tensors& x) -> Tensors { return {exp(exp(x[0]))}; });
+  const auto with_call =
+      plan_of([&](const Tensors& x) -> Tensors { return {sum(twice_exp({x[0]})[0])}; }, in);
+  const auto launches = events_of([&] { static_cast<void>(with_call->run(in)); });
+  CHECK(launches.at(What::launch)[0].name->starts_with("call (test_events.cpp:"));
 }
 
 TEST_CASE("events: passes of the compiler say how many instructions they leave") {
