@@ -30,23 +30,34 @@ def ended(*arguments, **options):
     return said
 
 
+def announced(path, n):
+    """The least and the most seconds that a dry run says of n samples."""
+    said = run("invert", path, "--dry-run", "--set", f"uncertainty.samples={n}").stdout
+    found = re.search(rf"{n} samples: +from (\S+) (\w+) \({n + 1} forward runs, 1 Jacobian\) to (\S+) (\w+) \({3 * n + 1} and {2 * n + 1}, where every sample takes 3 step", said)
+    check(found is not None, f"--dry-run says what {n} samples take")
+    check("posterior" not in said, "and nothing of what is not asked for")
+    if not found:
+        return [float("nan")] * 2
+    least, least_unit, most, most_unit = found.groups()
+    seconds = [float(value) * {"s": 1.0, "min": 60.0}[unit] for value, unit in ((least, least_unit), (most, most_unit))]
+    check(0.0 < 1.5 * seconds[0] < seconds[1], f"from {seconds[0]} to {seconds[1]} s: two Jacobians and two forward runs more for each")
+    return seconds
+
+
 with Folder() as folder:
     path = synthetic(folder, iterations=3, target=1.0, accuracy="iteration")
     plain = ended(path, "-o", folder / "plain")
     check("uncertainty" not in plain.stdout and not os.path.exists(folder / "plain/ensemble.h5"), "nothing is computed unasked")
 
     # Asked beforehand: 1 + n forward runs and a Jacobian at least, 1 + 3 n and 1 + 2 n at most with the usual 3 steps; ten thousand samples take ten times a thousand.
-    lengths = {}
-    for n in (1000, 10000):
-        said = run("invert", path, "--dry-run", "--set", f"uncertainty.samples={n}").stdout
-        words_of = re.search(rf"{n} samples: +from (\S+) (\w+) \({n + 1} forward runs, 1 Jacobian\) to (\S+) (\w+) \({3 * n + 1} and {2 * n + 1}, where every sample takes 3 step", said)
-        check(words_of is not None, f"--dry-run says what {n} samples take")
-        if words_of:
-            least, least_unit, most, most_unit = words_of.groups()
-            lengths[n] = [float(value) * {"s": 1.0, "min": 60.0}[unit] for value, unit in ((least, least_unit), (most, most_unit))]
-            check(0.0 < 1.5 * lengths[n][0] < lengths[n][1], f"from {lengths[n][0]} to {lengths[n][1]} s: two Jacobians and two forward runs more for each")
-    check(len(lengths) == 2 and all(2.0 < b / a < 50.0 for a, b in zip(*lengths.values())), f"ten times the samples, about ten times the time: {lengths}")
-    check("posterior" not in said, "and nothing of what is not asked for")
+    # Each dry run times a solve of its own, which a busy machine upsets now and then: three pairs, of which one has to do.
+    ratios = []
+    for _ in range(3):
+        lengths = [announced(path, n) for n in (1000, 10000)]
+        ratios.append([b / a for a, b in zip(*lengths)])
+        if all(2.0 < ratio < 50.0 for ratio in ratios[-1]):
+            break
+    check(all(2.0 < ratio < 50.0 for ratio in ratios[-1]), f"ten times the samples, about ten times the time: {ratios}")
     expect(0, ["posterior:            about"], "invert", path, "--dry-run", "--set", "uncertainty.posterior=true")
 
     # Cells.
