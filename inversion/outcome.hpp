@@ -5,7 +5,7 @@
 #include "engine/core/log.hpp"
 #include "engine/core/provenance.hpp"
 #include "inversion/ending.hpp"
-#include "inversion/optimize/staged_history.hpp"
+#include "inversion/optimize/directives.hpp"
 #include "inversion/prior/findings.hpp"
 #include "inversion/uncertainty/findings.hpp"
 #include "physics/mesh/earth.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "inversion/method.hpp"
-#include "inversion/optimize/staged_history.hpp"
+#include "inversion/optimize/directives.hpp"
 #include "inversion/problem.hpp"
 
 #include <mpi.h>

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 namespace lodestone::core {
 
@@ -15,6 +16,12 @@ ProcessMemory process_memory() {
     if (wanted != nullptr && file >> *wanted) *wanted *= 1024.0;
   }
   return memory;
+}
+
+std::size_t machine_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_bytes)
+                                     : 0;
 }
 
 }  // namespace lodestone::core

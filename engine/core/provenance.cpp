@@ -2,8 +2,8 @@
 #include "engine/core/provenance.hpp"
 
 #include "engine/core/build_info.hpp"
-#include "engine/core/machine.hpp"
 #include "engine/core/parallel.hpp"
+#include "engine/core/process_memory.hpp"
 
 #include <fmt/format.h>
 

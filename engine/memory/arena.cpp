@@ -2,7 +2,7 @@
 #include "engine/memory/arena.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/core/machine.hpp"
+#include "engine/core/process_memory.hpp"
 #include "engine/core/timeline.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct SizeClass {
   std::size_t bytes;
 };
 
-/// 2^k · (4, 5, 6 or 7) / 4.
+/// Returns 2^k · (4, 5, 6 or 7) / 4.
 constexpr std::size_t bytes_of_class(int index) {
   return (std::size_t{1} << (index / 4)) / 4 * static_cast<std::size_t>(4 + index % 4);
 }
@@ -44,7 +44,8 @@ void delete_block(std::byte* block) noexcept {
   ::operator delete (block, std::align_val_t{Arena::alignment});
 }
 
-/// A quarter of the machine's memory, so that what arrays of other sizes leave behind does not fill it.
+/// Returns a quarter of the machine's memory, so that what arrays of other sizes leave behind does not fill
+/// it.
 std::size_t default_cache_limit() {
   constexpr std::size_t if_unknown = std::size_t{1} << 30;
   const std::size_t memory = core::machine_memory_bytes();

@@ -6,8 +6,8 @@
 
 namespace lodestone::inversion::optimize {
 
-/// Pairs of a step of all cells and a step of the codes of subdomains, each a Gauss–Newton jump with a λ that
-/// follows the misfit.
+/// Pairs of a step of all cells and a step of the codes of subdomains. Each is a Gauss–Newton jump with a λ
+/// that follows the misfit.
 struct AlternatingOptions {
   StopRulesOf<13> stop{};
   double pixel_lambda = 0.0;  ///< λ of the first step of the cells; 0: by the rule of Gauss–Newton's start

@@ -4,8 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/timer.hpp"
-#include "inversion/optimize/descent_direction.hpp"
-#include "inversion/optimize/descent_metric.hpp"
+#include "inversion/optimize/descent_steps.hpp"
 #include "inversion/optimize/run.hpp"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "engine/core/words.hpp"
 #include "inversion/objective/misfit.hpp"
 #include "inversion/objective/regularization.hpp"
-#include "inversion/optimize/directive.hpp"
+#include "inversion/optimize/directives.hpp"
 
 #include <mpi.h>
 

@@ -18,9 +18,9 @@ struct LambdaGoal {
 };
 
 /// Returns λ of a half-step. Where `scaled` is 0 it starts as `automatic_lambda` does. It is lowered until
-/// the linearized rms is at most max(target, half that of the pair, what leaves a tenth of all that the
-/// unknowns can lower the present one by). A half-step that settles then raises it as long as the linearized
-/// rms stays under the target. Internal to this layer. collective.
+/// the linearized rms is at most the largest of three: the target, half that of the pair, and what leaves a
+/// tenth of all that the unknowns can lower the present one by. A half-step that settles then raises it as
+/// long as the linearized rms stays under the target. Internal to this layer. collective.
 [[nodiscard]] double half_step_lambda(const GaussNewtonSystem& system, double scaled, LambdaGoal goal);
 
 /// Returns `outer` by the codes: J M', M' of shape (n_model, n_codes). Keeps `outer`. collective as `outer`.

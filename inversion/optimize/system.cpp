@@ -5,8 +5,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
-#include "inversion/optimize/lapack.hpp"
-#include "inversion/optimize/shared_gram.hpp"
+#include "inversion/optimize/dense.hpp"
 
 #include <algorithm>
 #include <cmath>

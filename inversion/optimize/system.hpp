@@ -28,10 +28,11 @@ struct LinearSample {
 /// Returns the indices of data with a weight, in order.
 [[nodiscard]] std::vector<Eigen::Index> kept_data(const objective::DataMisfit& misfit);
 
-/// The Gauss–Newton step of one linearization in the variables x, m = m_ref + S x, where S Sᵀ = (RᵀR)⁻¹ and
-/// the roughness is ‖x‖²: jump: m(λ) = m_ref + S x,  x minimizes ‖d̂ − Bᵀx‖² + λ‖x‖²,  B = Sᵀ Jᵀ W,  d̂ =
-/// residual + W J (m_k − m_ref); creep: m(λ) = m_k + S x,  x minimizes ‖residual − Bᵀx‖² + λ‖x‖². W and the
-/// residual carry the weights of Huber's norm where the misfit has a threshold.
+/// The Gauss–Newton step of one linearization in the variables x. S Sᵀ = (RᵀR)⁻¹ and B = Sᵀ Jᵀ W, so that
+/// ‖x‖² is the roughness of m = m_ref + S x. A jump leads to m(λ) = m_ref + S x, where x minimizes ‖d̂ −
+/// Bᵀx‖² + λ‖x‖²; d̂ = residual + W J (m_k − m_ref). Creeping leads to m(λ) = m_k + S x, where x minimizes
+/// ‖residual − Bᵀx‖² + λ‖x‖². W and the residual carry the weights of Huber's norm where the misfit has a
+/// threshold.
 ///
 /// Internal to this layer. Each rank makes the columns of B of the data whose rows of J it holds; all ranks
 /// hold B, rank 0 the dense system. The number of ranks changes the numbers by rounding at most. collective:

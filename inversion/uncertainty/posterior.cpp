@@ -6,9 +6,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/timer.hpp"
-#include "inversion/optimize/lapack.hpp"
+#include "inversion/optimize/dense.hpp"
 #include "inversion/optimize/run.hpp"
-#include "inversion/optimize/shared_gram.hpp"
 #include "inversion/optimize/system.hpp"
 #include "inversion/uncertainty/sample_noise.hpp"
 

@@ -33,32 +33,6 @@ struct NamedArray {
 void write_model_vtu(const std::filesystem::path& path, const physics::mesh::Model& model,
                      const physics::mesh::Frame& frame = {}, const std::vector<NamedArray>& extra = {});
 
-/// One file of a ParaView time series.
-struct SeriesEntry {
-  double time = 0.0;
-  std::string file;  ///< relative to the .pvd
-};
-/// Writes the .pvd that lists a series. errors: FileError.
-void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>& entries);
-
-/// The model of every iteration: `<stem>_0000.vtu` … and `<stem>.pvd`, which lists the iterations up to the
-/// last added one after every `add`.
-class ModelSeries {
- public:
-  /// Makes the folder. errors: FileError when it cannot be made.
-  ModelSeries(std::filesystem::path folder, std::string stem, physics::mesh::Earth earth,
-              physics::mesh::Frame frame = {});
-  /// Writes one iteration; one that is added again after a resume replaces its file. errors: FileError,
-  /// ShapeError.
-  void add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity);
-
- private:
-  std::filesystem::path folder_;
-  std::string stem_;
-  physics::mesh::Earth earth_;
-  physics::mesh::Frame frame_;
-};
-
 /// Stations on the surface as points (.vtp). shapes: names (n), y (n), z (n, down), arrays (n each), x (n),
 /// or empty where all are 0.
 struct StationPoints {

@@ -4,7 +4,9 @@
 #include "engine/core/error.hpp"
 #include "models/earths/section_lines.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace lodestone::models::earths {
@@ -38,6 +40,130 @@ Eigen::MatrixXd Bodies::draw(const core::Philox& random, const TensorGrid& grid)
     section.array() += shares * (body.log10_resistivity - section.array());
   }
   return section;
+}
+
+Blocks::Blocks(const BlocksOptions& options) : Bodies(options.bodies), options_(options) {
+  check(options_.number, "number", 1);
+  check(options_.top_m, "top_m", 0.0);
+  check_positive(options_.width_m, "width_m");
+  check_positive(options_.height_m, "height_m");
+  check(options_.tilt_deg, "tilt_deg");
+  check_log10(options_.log10_resistivity, "log10_resistivity");
+}
+
+std::vector<Body> Blocks::bodies(Draws& draws, double section_width_m) const {
+  std::vector<Body> blocks(static_cast<std::size_t>(draws.integer(options_.number)));
+  for (Body& block : blocks) {
+    const double half_width = 0.5 * draws.log_uniform(options_.width_m),
+                 half_height = 0.5 * draws.log_uniform(options_.height_m);
+    const double y = draws.uniform({0.0, section_width_m}), z = draws.uniform(options_.top_m) + half_height;
+    const double tilt = draws.uniform(options_.tilt_deg) * std::numbers::pi / 180.0, c = std::cos(tilt),
+                 s = std::sin(tilt);
+    for (const auto& [side, end] : {std::pair{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}}) {
+      const double along = side * half_width, down = end * half_height;
+      block.outline.push_back({0.0, y + c * along - s * down, z + s * along + c * down});
+    }
+    block.log10_resistivity = draws.uniform(options_.log10_resistivity);
+  }
+  return blocks;
+}
+
+/// Tilted, one end of the top rises.
+double Blocks::least_depth_m() const {
+  const double most_deg =
+      std::min(90.0, std::max(std::abs(options_.tilt_deg.lower), std::abs(options_.tilt_deg.upper)));
+  return options_.top_m.lower - 0.5 * options_.width_m.upper * std::sin(most_deg * std::numbers::pi / 180.0);
+}
+
+Wedge::Wedge(const WedgeOptions& options) : Bodies(options.bodies), options_(options) {
+  check(options_.top_m, "top_m", 0.0);
+  check_positive(options_.length_m, "length_m");
+  check_positive(options_.thickness_m, "thickness_m");
+  check(options_.thin_share, "thin_share", 0.0);
+  if (options_.thin_share.upper > 1.0)
+    throw core::InvalidArgument("models::Wedge#share_above_one", "expected thin_share within 0 … 1, got {:g}",
+                                options_.thin_share.upper);
+  check(options_.dip_deg, "dip_deg", -80.0);
+  if (options_.dip_deg.upper > 80.0)
+    throw core::InvalidArgument("models::Wedge#dip_out_of_range", "expected dip_deg within ±80, got {:g}",
+                                options_.dip_deg.upper);
+  check_log10(options_.log10_resistivity, "log10_resistivity");
+}
+
+std::vector<Body> Wedge::bodies(Draws& draws, double section_width_m) const {
+  const double middle = draws.uniform({0.0, section_width_m}), top = draws.uniform(options_.top_m);
+  const double half_length = 0.5 * draws.log_uniform(options_.length_m);
+  const double fall = half_length * std::tan(draws.uniform(options_.dip_deg) * std::numbers::pi / 180.0);
+  double left = draws.log_uniform(options_.thickness_m), right = left * draws.uniform(options_.thin_share);
+  if (draws.chance(0.5)) std::swap(left, right);
+  return {{{{0.0, middle - half_length, top - fall},
+            {0.0, middle + half_length, top + fall},
+            {0.0, middle + half_length, top + fall + right},
+            {0.0, middle - half_length, top - fall + left}},
+           draws.uniform(options_.log10_resistivity)}};
+}
+
+/// One end of the top rises.
+double Wedge::least_depth_m() const {
+  const double most_deg = std::max(std::abs(options_.dip_deg.lower), std::abs(options_.dip_deg.upper));
+  return options_.top_m.lower - 0.5 * options_.length_m.upper * std::tan(most_deg * std::numbers::pi / 180.0);
+}
+
+namespace {
+
+constexpr int n_chords = 64;  // of the floor
+
+}  // namespace
+
+Basin::Basin(const BasinOptions& options) : Bodies(options.bodies), options_(options) {
+  check(options_.top_m, "top_m", 0.0);
+  check_positive(options_.width_m, "width_m");
+  check_positive(options_.thickness_m, "thickness_m");
+  check(options_.shape, "shape", 1.0);
+  check_log10(options_.log10_resistivity, "log10_resistivity");
+}
+
+std::vector<Body> Basin::bodies(Draws& draws, double section_width_m) const {
+  const double middle = draws.uniform({0.0, section_width_m}), top = draws.uniform(options_.top_m);
+  const double half_width = 0.5 * draws.log_uniform(options_.width_m),
+               thickness = draws.log_uniform(options_.thickness_m);
+  const double shape = draws.uniform(options_.shape);
+  Body fill{{}, draws.uniform(options_.log10_resistivity)};
+  for (int k = 0; k <= n_chords; ++k) {
+    const double s = 2.0 * k / n_chords - 1.0;
+    fill.outline.push_back(
+        {0.0, middle + s * half_width, top + thickness * (1.0 - std::pow(std::abs(s), shape))});
+  }
+  return {fill};
+}
+
+Dikes::Dikes(const DikesOptions& options) : Bodies(options.bodies), options_(options) {
+  check(options_.number, "number", 1);
+  check(options_.top_m, "top_m", 0.0);
+  check_positive(options_.width_m, "width_m");
+  check_positive(options_.height_m, "height_m");
+  check(options_.dip_deg, "dip_deg", 10.0);
+  if (options_.dip_deg.upper > 170.0)
+    throw core::InvalidArgument("models::Dikes#dip_out_of_range",
+                                "expected dip_deg within 10 … 170, got {:g}", options_.dip_deg.upper);
+  check_log10(options_.log10_resistivity, "log10_resistivity");
+}
+
+std::vector<Body> Dikes::bodies(Draws& draws, double section_width_m) const {
+  std::vector<Body> dikes(static_cast<std::size_t>(draws.integer(options_.number)));
+  for (Body& dike : dikes) {
+    const double y = draws.uniform({0.0, section_width_m}), top = draws.uniform(options_.top_m);
+    const double half_width = 0.5 * draws.log_uniform(options_.width_m),
+                 bottom = top + draws.log_uniform(options_.height_m);
+    const double shift =
+        (bottom - top) * std::tan((90.0 - draws.uniform(options_.dip_deg)) * std::numbers::pi / 180.0);
+    dike.outline = {{0.0, y - half_width, top},
+                    {0.0, y + half_width, top},
+                    {0.0, y + shift + half_width, bottom},
+                    {0.0, y + shift - half_width, bottom}};
+    dike.log10_resistivity = draws.uniform(options_.log10_resistivity);
+  }
+  return dikes;
 }
 
 }  // namespace lodestone::models::earths

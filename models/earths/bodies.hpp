@@ -44,4 +44,96 @@ class Bodies : public Generator {
   BodiesOptions options_;
 };
 
+/// Rectangles, level or tilted. Their middles lie anywhere along the section. Lengths have no default.
+struct BlocksOptions {
+  BodiesOptions bodies;
+  IntegerRange number{1, 3};
+  Range top_m{};             ///< top of the level rectangle
+  Range width_m{};           ///< log-uniform
+  Range height_m{};          ///< log-uniform
+  Range tilt_deg{0.0, 0.0};  ///< about the middle, down to the right
+  Range log10_resistivity{0.0, 4.0};
+};
+
+class Blocks final : public Bodies {
+ public:
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
+  explicit Blocks(const BlocksOptions& options);
+  [[nodiscard]] std::string kind() const override { return "blocks"; }
+
+ private:
+  [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
+  [[nodiscard]] double least_depth_m() const override;
+  BlocksOptions options_;
+};
+
+/// A layer that thins out from one end to the other, either way round. Lengths have no default.
+struct WedgeOptions {
+  BodiesOptions bodies;
+  Range top_m{};               ///< at the middle, which lies anywhere along the section
+  Range length_m{};            ///< across the profile, log-uniform
+  Range thickness_m{};         ///< thickness of the thick end, log-uniform
+  Range thin_share{0.0, 0.3};  ///< thickness of the thin end, as a share of the other's
+  Range dip_deg{-5.0, 5.0};    ///< dip of the top, down to the right
+  Range log10_resistivity{0.0, 1.5};
+};
+
+class Wedge final : public Bodies {
+ public:
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
+  explicit Wedge(const WedgeOptions& options);
+  [[nodiscard]] std::string kind() const override { return "wedge"; }
+
+ private:
+  [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
+  [[nodiscard]] double least_depth_m() const override;
+  WedgeOptions options_;
+};
+
+/// A fill with a level top and a bottom z = top + thickness·(1 − |s|^shape), s from −1 to 1 across. Lengths
+/// have no default.
+struct BasinOptions {
+  BodiesOptions bodies;
+  Range top_m{0.0, 0.0};
+  Range width_m{};        ///< log-uniform; the middle lies anywhere along the section
+  Range thickness_m{};    ///< at the middle, log-uniform
+  Range shape{1.5, 6.0};  ///< 1: a V, 2: a parabola, large: steep sides and a level floor
+  Range log10_resistivity{0.0, 1.5};
+};
+
+class Basin final : public Bodies {
+ public:
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
+  explicit Basin(const BasinOptions& options);
+  [[nodiscard]] std::string kind() const override { return "basin"; }
+
+ private:
+  [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
+  [[nodiscard]] double least_depth_m() const override { return options_.top_m.lower; }
+  BasinOptions options_;
+};
+
+/// Steep sheets. Their tops lie anywhere along the section. Lengths have no default.
+struct DikesOptions {
+  BodiesOptions bodies;
+  IntegerRange number{1, 3};
+  Range top_m{};
+  Range width_m{};             ///< along the profile, log-uniform
+  Range height_m{};            ///< from top to bottom, log-uniform
+  Range dip_deg{60.0, 120.0};  ///< from the horizontal; below 90 down to the right, above down to the left
+  Range log10_resistivity{0.0, 1.5};
+};
+
+class Dikes final : public Bodies {
+ public:
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
+  explicit Dikes(const DikesOptions& options);
+  [[nodiscard]] std::string kind() const override { return "dikes"; }
+
+ private:
+  [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
+  [[nodiscard]] double least_depth_m() const override { return options_.top_m.lower; }
+  DikesOptions options_;
+};
+
 }  // namespace lodestone::models::earths

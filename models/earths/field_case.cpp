@@ -30,7 +30,7 @@ void check_rest(const FieldCaseOptions& options) {
   }
 }
 
-/// Background, conductor, steps.
+/// Makes background, conductor and steps.
 Layers sharp_profile(const FieldCaseOptions& options, Draws& draws) {
   Layers layers;
   const double top = draws.uniform(options.conductor_top_m),

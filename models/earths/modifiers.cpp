@@ -17,8 +17,8 @@ GeneratorPtr given(GeneratorPtr inner) {
   return inner;
 }
 
-/// Weight of the cells at distance 0, 1, …: the Gaussian at their centres times the share of the cell within
-/// the window.
+/// Returns the weight of the cells at distance 0, 1, …: the Gaussian at their centres times the share of the
+/// cell within the window.
 std::vector<double> window_weights(const SmoothingOptions& options) {
   std::vector<double> weights;
   for (int k = 0; 2 * k - 1 < options.window_cells; ++k) {

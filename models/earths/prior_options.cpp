@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/earths/prior_options.hpp"
 
-#include "models/earths/basin.hpp"
-#include "models/earths/blocks.hpp"
-#include "models/earths/dikes.hpp"
+#include "models/earths/bodies.hpp"
 #include "models/earths/field_case.hpp"
 #include "models/earths/layered.hpp"
 #include "models/earths/modifiers.hpp"
 #include "models/earths/options_table.hpp"
 #include "models/earths/random_field.hpp"
-#include "models/earths/wedge.hpp"
 
 #include <algorithm>
 #include <cmath>

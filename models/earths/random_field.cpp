@@ -20,7 +20,7 @@ Eigen::VectorXd centres(const std::vector<double>& edges) {
   });
 }
 
-/// Lower factor of the correlation between places given in correlation lengths.
+/// Returns the lower factor of the correlation between places given in correlation lengths.
 Eigen::MatrixXd factor(const Eigen::VectorXd& at, Correlation correlation) {
   const Eigen::Index n = at.size();
   Eigen::MatrixXd matrix(n, n);

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int lines_per_column = 8;
 
-/// Depths at which a vertical line crosses an outline, in increasing order; two and two enclose its inside.
+/// Returns the depths at which a vertical line crosses an outline, in increasing order; two and two enclose
+/// its inside.
 std::vector<double> crossings(const std::vector<physics::mesh::Point>& outline, double y_m) {
   std::vector<double> depths;
   for (std::size_t i = 0; i < outline.size(); ++i) {

@@ -30,7 +30,7 @@ struct Layers {
   std::vector<double> interface_m;
   std::vector<double> value;
 };
-/// Averages of the layers in the cells of a column. shapes: edges (n_z + 1) → (n_z).
+/// Returns the averages of the layers in the cells of a column. shapes: edges (n_z + 1) → (n_z).
 [[nodiscard]] Eigen::VectorXd cell_averages(const Layers& layers, const std::vector<double>& depth_m);
 
 /// Returns the share of each cell that lies within a closed outline, exact along every line. shapes: → (n_z,

@@ -42,8 +42,8 @@ void check_section(const Section& section) {
   }
 }
 
-/// Share of each cell of a line that lies in each cell of another; what lies beyond its ends counts to its
-/// outermost. shapes: → (n_to, n_from).
+/// Returns the share of each cell of a line that lies in each cell of another; what lies beyond its ends
+/// counts to its outermost. shapes: → (n_to, n_from).
 Eigen::MatrixXd overlap(const std::vector<double>& to, const std::vector<double>& from, double shift_m) {
   const Eigen::Index n_to = std::ssize(to) - 1, n_from = std::ssize(from) - 1;
   Eigen::MatrixXd shares = Eigen::MatrixXd::Zero(n_to, n_from);

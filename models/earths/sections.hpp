@@ -24,8 +24,8 @@ struct Section {
 /// it.
 [[nodiscard]] Section section_of(const physics::mesh::Model& model, std::string name);
 
-/// Its columns with their centres within a range along the profile, as without the wide ones at the sides of
-/// a grid. errors: InvalidArgument, with the name, for none.
+/// Returns its columns with their centres within a range along the profile, as without the wide ones at the
+/// sides of a grid. errors: InvalidArgument, with the name, for none.
 [[nodiscard]] Section columns_within(const Section& section, const Range& y_m);
 
 struct SectionsOptions {
@@ -50,7 +50,8 @@ class Sections final : public Generator {
   SectionsOptions options_;
 };
 
-/// Means over the cells of the grid placed with its left edge at y_m of the section. shapes: → (n_z, n_y).
+/// Returns the means over the cells of the grid placed with its left edge at y_m of the section. shapes: →
+/// (n_z, n_y).
 [[nodiscard]] Eigen::MatrixXd piece_of(const Section& section, const TensorGrid& grid, double y_m);
 
 }  // namespace lodestone::models::earths

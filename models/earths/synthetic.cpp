@@ -51,7 +51,7 @@ constexpr Formation upper{110, 240, 1.45, 1.95}, middle{270, 550, 2.1, 2.5}, low
 double conductor(Draws& draws) { return draws.between(0.52, 0.88); }
 double resistor(Draws& draws) { return draws.between(2.87, 3.13); }
 
-/// An interface from −20 to 30 km: a broad arch or trough of two sines, level beyond the profile.
+/// Returns an interface from −20 to 30 km: a broad arch or trough of two sines, level beyond the profile.
 Corners interface_at(Draws& draws, double depth_m, double relief_m) {
   const double first = draws.between(0.0, 2.0 * std::numbers::pi),
                second = draws.between(0.0, 2.0 * std::numbers::pi);
@@ -66,14 +66,14 @@ Corners interface_at(Draws& draws, double depth_m, double relief_m) {
   return line;
 }
 
-/// All above a line, from a little above the surface.
+/// Returns all above a line, from a little above the surface.
 std::string all_above(Corners line, double log10_rho) {
   line.push_back({30000.0, -50.0});
   line.push_back({-20000.0, -50.0});
   return polygon(line, log10_rho);
 }
 
-/// Three formations; the deepest is the background, each of the others all that lies above its floor.
+/// Returns three formations; the deepest is the background, each of the others all that lies above its floor.
 std::string formations(Draws& draws, double most_relief_m) {
   const double first_m = draws.between(upper.thickness_from_m, upper.thickness_to_m);
   const double second_m = first_m + draws.between(middle.thickness_from_m, middle.thickness_to_m);
@@ -87,7 +87,7 @@ std::string formations(Draws& draws, double most_relief_m) {
 
 constexpr double gentle_m = 30.0;
 
-/// Thick at one end, thin at the other, its top and floor bent in the middle.
+/// Returns a body that is thick at one end and thin at the other, its top and floor bent in the middle.
 std::string wedge(Draws& draws) {
   const std::string text = formations(draws, gentle_m);
   const double from = draws.between(3050.0, 3900.0), to = draws.between(5300.0, 6900.0),
@@ -107,7 +107,7 @@ std::string wedge(Draws& draws) {
                         conductor(draws));
 }
 
-/// One to three boxes with slanted sides, side by side.
+/// Returns one to three boxes with slanted sides, side by side.
 std::string blocks(Draws& draws) {
   const int n = draws.whole(1, 3);
   std::string text = formations(draws, gentle_m);
@@ -127,8 +127,8 @@ std::string blocks(Draws& draws) {
   return text;
 }
 
-/// Formations with strong relief, and a conductive bed that follows a relief of its own and ends within the
-/// region or goes on.
+/// Returns formations with strong relief, and a conductive bed that follows a relief of its own and ends
+/// within the region or goes on.
 std::string relief(Draws& draws) {
   std::string text = formations(draws, 80.0);
   const double depth = draws.between(320.0, 560.0), amplitude = draws.between(20.0, 70.0),
@@ -142,7 +142,7 @@ std::string relief(Draws& draws) {
   return text + polygon(bed, conductor(draws));
 }
 
-/// A filled trough with a round floor, or one or two steep slabs.
+/// Returns a filled trough with a round floor, or one or two steep slabs.
 std::string basin_dike(Draws& draws) {
   std::string text = formations(draws, gentle_m);
   if (draws.heads()) {
@@ -179,8 +179,8 @@ Corners ellipse(double y_m, double z_m, double half_width_m, double half_height_
   return corners;
 }
 
-/// An intrusion of 3000 to 10 000 ohm m inside a rim of 1 to 2.5 ohm m: two bodies in every profile through
-/// it, both beyond the prior's resistivities.
+/// Returns an intrusion of 3000 to 10 000 ohm m inside a rim of 1 to 2.5 ohm m: two bodies in every profile
+/// through it, both beyond the prior's resistivities.
 std::string rimmed(Draws& draws) {
   std::string text = formations(draws, gentle_m);
   const double y = draws.between(4300.0, 5700.0), z = draws.between(420.0, 520.0),

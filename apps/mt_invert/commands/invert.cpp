@@ -10,7 +10,7 @@
 #include "io/hdf5/store.hpp"
 #include "io/run/folder.hpp"
 #include "io/run/write.hpp"
-#include "io/vtk/save_iterations.hpp"
+#include "io/vtk/series.hpp"
 
 namespace lodestone::mt_invert::commands {
 namespace {

@@ -1,15 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+// Private to physics/mt: numbers computed from the field with their derivatives, among them the flux through
+// the surface.
 #pragma once
 
 #include "physics/mt/d2/mode_operator.hpp"
-#include "physics/mt/d2/transfer_derivative.hpp"
 
 #include <Eigen/Core>
 
+#include <complex>
 #include <utility>
 #include <vector>
 
 namespace lodestone::physics::mt::d2 {
+
+using Complex = std::complex<double>;
+
+/// F and dF = Σ gradient·du + Σ direct weight·((∂A_cell/∂property) u)[local]·dproperty + Σ property
+/// weight·dproperty.
+struct TransferDerivative {
+  struct Direct {
+    int cell, local;
+    Complex weight;
+  };
+  struct Property {
+    int cell;  ///< cell of its property 0
+    Complex weight;
+  };
+  Complex value{};
+  std::vector<std::pair<int, Complex>> gradient{};  ///< (node, ∂F/∂u)
+  std::vector<Direct> direct{};
+  std::vector<Property> property{};
+
+  /// this += a·other.
+  void add(Complex a, const TransferDerivative& other);
+};
+
+[[nodiscard]] TransferDerivative quotient(const TransferDerivative& numerator,
+                                          const TransferDerivative& denominator);
 
 /// The divisor of the flux q (TE: ∂E/∂n, TM: ρ ∂H/∂n) before its interpolation: 1, or ρ, since J = q/ρ does
 /// not jump at contacts.

@@ -2,7 +2,6 @@
 // The memory of a device, by an arena of its own; sizes are those of size classes: 1, 5/4, 3/2, 7/4 times a
 // power of two.
 #include "engine/core/error.hpp"
-#include "engine/core/machine.hpp"
 #include "engine/core/process_memory.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"

@@ -22,8 +22,8 @@ Eigen::VectorXd zero_codes(const SectionProblem& problem) {
   return problem.map->value(problem.map->encode(problem.reference()));
 }
 
-/// Largest difference to the nearest model that the decoders make, found with next to no say of the codes'
-/// prior.
+/// Returns the largest difference to the nearest model that the decoders make, found with next to no say of
+/// the codes' prior.
 double distance_from_decoded(const SectionProblem& problem, const Eigen::VectorXd& model) {
   const Eigen::VectorXd codes = problem.map->encode(model, {.sigma_decades = 1e-4, .max_iterations = 200});
   return (problem.map->value(codes) - model).lpNorm<Eigen::Infinity>();

@@ -2,7 +2,7 @@
 // Nonlinear conjugate gradients and L-BFGS: what both must do, and what only one does.
 #include "engine/core/error.hpp"
 #include "inversion/optimize/descent.hpp"
-#include "inversion/optimize/descent_direction.hpp"
+#include "inversion/optimize/descent_steps.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"

@@ -15,7 +15,7 @@ using inversion::optimize::RedesignView;
 
 namespace {
 
-/// Rows of models with these rms.
+/// Returns rows of models with these rms.
 std::vector<IterationRecord> rows_of(const std::vector<double>& rms) {
   std::vector<IterationRecord> rows;
   for (const double each : rms) rows.push_back({.iteration = static_cast<int>(rows.size()), .rms = each});

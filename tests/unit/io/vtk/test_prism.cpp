@@ -21,12 +21,12 @@ namespace mesh = physics::mesh;
 
 namespace {
 
-/// A square in plan, 20 m × 20 m.
+/// Returns a square in plan, 20 m × 20 m.
 const mesh::Polygon outline(mesh::points({{10, 10}, {30, 10}, {30, 30}, {10, 30}}, mesh::Plane::plan),
                             mesh::Plane::plan);
 
-/// 4 × 4 × 2 cells of 10 m × 10 m × 5 m under an uneven map; 10 ohm m in the upper layer within the outline,
-/// 100 ohm m elsewhere.
+/// Returns 4 × 4 × 2 cells of 10 m × 10 m × 5 m under an uneven map; 10 ohm m in the upper layer within the
+/// outline, 100 ohm m elsewhere.
 mesh::Model prism() {
   Eigen::Matrix2d z;
   z << -2, 1, 0, 3;

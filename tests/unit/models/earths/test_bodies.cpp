@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "models/earths/basin.hpp"
-#include "models/earths/blocks.hpp"
-#include "models/earths/dikes.hpp"
+#include "models/earths/bodies.hpp"
 #include "models/earths/section_lines.hpp"
-#include "models/earths/wedge.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/models/fixtures.hpp"
@@ -59,7 +56,7 @@ earths::DikesOptions one_dike() {
           .log10_resistivity = {1, 1}};
 }
 
-/// Area taken by a body two decades below the background, in a draw that holds all of it.
+/// Returns the area taken by a body two decades below the background, in a draw that holds all of it.
 double area_m2(const Eigen::MatrixXd& section) {
   return (background - section.array()).sum() / 2.0 * 100.0 * 40.0;
 }
@@ -73,7 +70,7 @@ double whole_area_m2(const Options& options) {
   return largest;
 }
 
-/// Rows and columns that hold something else than the background.
+/// Returns the rows and columns that hold something else than the background.
 std::pair<double, double> depths_of(const Eigen::MatrixXd& section) {
   double top = 1e9, bottom = 0.0;
   for (Eigen::Index iz = 0; iz < section.rows(); ++iz) {

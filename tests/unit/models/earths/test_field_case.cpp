@@ -17,7 +17,7 @@ namespace {
 
 constexpr int n_draws = 2000;
 
-/// Steps 1 to 3 alone: sharp layers.
+/// Returns steps 1 to 3 alone: sharp layers.
 earths::FieldCaseOptions sharp() {
   earths::FieldCaseOptions options;
   options.bumps.number = {0, 0};
@@ -25,7 +25,7 @@ earths::FieldCaseOptions sharp() {
   return options;
 }
 
-/// Cells of 50 m down to 84 km, so that interfaces can be read off.
+/// Returns cells of 50 m down to 84 km, so that interfaces can be read off.
 physics::mesh::TensorGrid fine_grid() {
   std::vector<double> depth_m;
   for (int i = 0; i <= 1680; ++i) depth_m.push_back(50.0 * i);

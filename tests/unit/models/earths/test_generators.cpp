@@ -31,7 +31,7 @@ earths::RandomFieldOptions some_field() {
           .vertical_length_m = {200, 200}};
 }
 
-/// 4 rows over 400 m, 10 columns from y = 1000 m to 6000 m; the value is that of a cell's number.
+/// Returns 4 rows over 400 m, 10 columns from y = 1000 m to 6000 m; the value is that of a cell's number.
 earths::Section given_section(const std::string& name = "line 1") {
   earths::Section section{name, {0, 100, 200, 300, 400}, {}, Eigen::MatrixXd(4, 10)};
   for (int i = 0; i <= 10; ++i) section.y_m.push_back(1000.0 + 500.0 * i);

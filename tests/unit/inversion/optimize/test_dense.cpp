@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/optimize/lapack.hpp"
-#include "inversion/optimize/shared_gram.hpp"
+#include "inversion/optimize/dense.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/thread_count.hpp"
 #include "tests/unit/inversion/fixtures.hpp"

@@ -5,10 +5,38 @@
 #include "engine/core/mpi/team.hpp"
 #include "inversion/objective/misfit.hpp"
 #include "inversion/objective/regularization.hpp"
+#include "inversion/optimize/descent.hpp"
 
 #include <string>
 
 namespace lodestone::inversion::optimize {
+
+/// Gradients with respect to x of the two parts of an objective: ½‖residual‖² + λ·½‖R (m − m_ref)‖².
+struct DescentGradient {
+  Eigen::VectorXd data, roughness;
+  [[nodiscard]] Eigen::VectorXd of(double lambda) const { return data + lambda * roughness; }
+};
+
+/// A step that was taken, in the variables x; both gradients are of the same forward map.
+struct DescentStep {
+  const Eigen::VectorXd& change;     ///< x_new − x_old
+  const Eigen::VectorXd& direction;  ///< that it was taken along
+  const DescentGradient &before, &after;
+  double lambda;
+};
+
+/// Columns that the memory of L-BFGS holds for each step.
+inline constexpr Eigen::Index n_per_pair = 3;
+
+/// Returns the direction in which to move, from the gradient and a memory of earlier steps. The memory is a
+/// matrix, so that a checkpoint can hold it. NLCG: β d, one column or none. L-BFGS: three columns per step,
+/// oldest first: the change of x and those of the two gradients, so that a pair is exact for any λ. Internal
+/// to this layer.
+[[nodiscard]] Eigen::VectorXd descent_direction(DescentMethod method, const Eigen::MatrixXd& memory,
+                                                const Eigen::VectorXd& gradient, double lambda);
+/// Returns the memory after a step. `n_pairs`: most pairs of L-BFGS.
+[[nodiscard]] Eigen::MatrixXd remember(DescentMethod method, const Eigen::MatrixXd& memory,
+                                       const DescentStep& step, int n_pairs);
 
 /// Estimates the diagonal of JᵀW²J by eight random vectors of signs (Hutchinson's estimator, fixed seed), one
 /// `vjp`. The same bits on every rank. Internal to this layer. collective. errors: SolverError. shape
@@ -57,8 +85,8 @@ class DescentMetric {
   objective::Regularization root_;
 };
 
-/// Returns the λ at which a structure of a hundred cells costs as much roughness as misfit, where the data
-/// see the cells as they do on average.
+/// Returns the λ at which a structure of a hundred cells, resolved as cells are on average, costs as much
+/// roughness as misfit.
 [[nodiscard]] double lambda_of_balance(const Eigen::VectorXd& diagonal,
                                        const objective::Regularization& regularization);
 
