@@ -105,6 +105,11 @@ Difference data_difference(const core::DataSet& before, const core::DataSet& now
 
 }  // namespace
 
+std::string describe_checkpoint(const core::ArraySource& source) {
+  const optimize::InversionState state = optimize::read_state(source);
+  return fmt::format("after iteration {}, rms {:.3f}", state.iteration, state.history.back().rms);
+}
+
 std::string config_difference(const std::string& old_toml, const std::string& new_toml) {
   const auto before = flattened(old_toml), now = flattened(new_toml);
   std::map<std::string, std::string> all = before;

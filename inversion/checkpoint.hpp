@@ -30,9 +30,12 @@ struct RunState {
 void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunState& run);
 
 /// Reads the saved progress. errors: FormatError when the source is no checkpoint; ConfigError that states
-/// what differs when configuration, data or decoders are not those of the checkpoint (titles, output,
-/// uncertainty and the maximal number of iterations may differ).
+/// what differs when configuration, data or decoders are not those of the checkpoint. Titles, output,
+/// uncertainty and the maximal number of iterations may differ.
 [[nodiscard]] RunState read_checkpoint(const core::ArraySource& source, const RunInputs& inputs);
+
+/// Describes a checkpoint: the iteration it was written after, and the rms there. errors: FormatError.
+[[nodiscard]] std::string describe_checkpoint(const core::ArraySource& source);
 
 /// Returns "key: old → new" for every key that differs between two configurations and matters for the result;
 /// "" when none does.

@@ -197,7 +197,7 @@ SampleRecord Sampler::draw(int number, VectorXd& model) const {
   return record;
 }
 
-/// Numbers of the samples that are still to be tried.
+/// Returns the numbers of the samples that are still to be tried.
 std::vector<int> missing(const Ensemble& done, int n_samples) {
   std::vector<int> numbers;
   for (int number = 0; number < n_samples; ++number) {

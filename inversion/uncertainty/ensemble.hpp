@@ -70,12 +70,13 @@ struct EnsembleHooks {
 };
 
 /// Draws samples by randomize-then-optimize: sample k is a minimum, found from `start`, of
-///   Φ_k(u) = ½‖W(d + σε_k − F(u))‖² + ½λ‖ρ(u) − ξ_k/√λ‖²,   ρ(u) = R (u − u_ref) or the residual of a coded
-///   roughness,
-/// with ε_k (kept data) and ξ_k (rows of ρ) standard normal, drawn from (seed, k) alone: no sample depends on
-/// which others there are. For linear problems these are exact draws of the posterior; for others see
-/// docs/theory/learned_prior.md on the bias. A sample whose forward run or step fails is counted and left
-/// out.
+///
+///     Φ_k(u) = ½‖W(d + σε_k − F(u))‖² + ½λ‖ρ(u) − ξ_k/√λ‖²
+///
+/// ρ(u) is R (u − u_ref), or the residual of a coded roughness. ε_k (kept data) and ξ_k (rows of ρ) are
+/// standard normal, drawn from (seed, k) alone: no sample depends on which others there are. For linear
+/// problems these are exact draws of the posterior; for others see docs/theory/learned_prior.md on the bias.
+/// A sample whose forward run or step fails is counted and left out.
 ///
 /// `done`: samples from an earlier call, which are kept; it must have been made with the same seed, λ and
 /// start. collective; the same bits on every rank. cost of a sample: one forward run per step and halving,
@@ -104,5 +105,8 @@ struct EnsembleStatistics {
 /// errors of read_ensemble: FormatError.
 void write_ensemble(core::ArraySink& sink, const Ensemble& ensemble);
 [[nodiscard]] Ensemble read_ensemble(const core::ArraySource& source);
+/// Describes a written ensemble without reading its models: numbers of samples, seed, λ, range of rms.
+/// errors: FormatError.
+[[nodiscard]] std::vector<std::string> describe_ensemble(const core::ArraySource& source);
 
 }  // namespace lodestone::inversion::uncertainty

@@ -2,6 +2,8 @@
 #include "engine/core/error.hpp"
 #include "inversion/uncertainty/ensemble.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,6 +25,36 @@ double quantile(const VectorXd& sorted, double share) {
   const auto below = static_cast<Index>(std::floor(place));
   const Index above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+/// Reads seed, λ and records: all but the models.
+Ensemble read_records(const core::ArraySource& source) {
+  const auto seed = core::read_integers(source, "ensemble/seed");
+  const VectorXd lambda = core::read_finite(source, "ensemble/lambda", 1);
+  const MatrixXd records = core::read_matrix(source, "ensemble/records");
+  if (seed.size() != 2 || records.cols() != n_columns || records.rows() != seed[1])
+    throw core::FormatError(
+        "inversion::read_ensemble#wrong_layout",
+        "{}: expected 2 numbers and {} records of {} columns, got {} and {} x {}; was the file written by "
+        "another version?",
+        source.location(), seed.size() > 1 ? seed[1] : 0, n_columns, seed.size(), records.rows(),
+        records.cols());
+  Ensemble ensemble{.seed = static_cast<std::uint64_t>(seed[0]),
+                    .lambda = lambda[0],
+                    .start = {},
+                    .records = {},
+                    .models = {},
+                    .stopped = {}};
+  for (Index i = 0; i < records.rows(); ++i) {
+    const auto row = records.row(i);
+    ensemble.records.push_back({.number = static_cast<int>(row[0]),
+                                .rms = row[1],
+                                .objective = row[2],
+                                .n_iterations = static_cast<int>(row[3]),
+                                .converged = row[4] != 0.0,
+                                .failure = row[5] != 0.0 ? "failed in an earlier call" : ""});
+  }
+  return ensemble;
 }
 
 }  // namespace
@@ -74,31 +106,8 @@ void write_ensemble(core::ArraySink& sink, const Ensemble& ensemble) {
 }
 
 Ensemble read_ensemble(const core::ArraySource& source) {
-  const auto seed = core::read_integers(source, "ensemble/seed");
-  const VectorXd lambda = core::read_finite(source, "ensemble/lambda", 1);
-  const MatrixXd records = core::read_matrix(source, "ensemble/records");
-  if (seed.size() != 2 || records.cols() != n_columns || records.rows() != seed[1])
-    throw core::FormatError(
-        "inversion::read_ensemble#wrong_layout",
-        "{}: expected 2 numbers and {} records of {} columns, got {} and {} x {}; was the file written by "
-        "another version?",
-        source.location(), seed.size() > 1 ? seed[1] : 0, n_columns, seed.size(), records.rows(),
-        records.cols());
-  Ensemble ensemble{.seed = static_cast<std::uint64_t>(seed[0]),
-                    .lambda = lambda[0],
-                    .start = core::read_finite(source, "ensemble/start"),
-                    .records = {},
-                    .models = {},
-                    .stopped = {}};
-  for (Index i = 0; i < records.rows(); ++i) {
-    const auto row = records.row(i);
-    ensemble.records.push_back({.number = static_cast<int>(row[0]),
-                                .rms = row[1],
-                                .objective = row[2],
-                                .n_iterations = static_cast<int>(row[3]),
-                                .converged = row[4] != 0.0,
-                                .failure = row[5] != 0.0 ? "failed in an earlier call" : ""});
-  }
+  Ensemble ensemble = read_records(source);
+  ensemble.start = core::read_finite(source, "ensemble/start");
   ensemble.models = source.contains("ensemble/models") ? core::read_matrix(source, "ensemble/models")
                                                        : MatrixXd(ensemble.start.size(), 0);
   const Index n_models = std::ssize(ensemble.records) - ensemble.n_failed();
@@ -113,6 +122,25 @@ Ensemble read_ensemble(const core::ArraySource& source) {
                             "to draw the models anew",
                             source.location());
   return ensemble;
+}
+
+std::vector<std::string> describe_ensemble(const core::ArraySource& source) {
+  const Ensemble ensemble = read_records(source);
+  const int n_failed = ensemble.n_failed();
+  std::vector<std::string> facts{fmt::format(
+      "{} samples of the final model{}, seed {}, lambda {:.4g}", std::ssize(ensemble.records) - n_failed,
+      n_failed > 0 ? fmt::format(" ({} more failed)", n_failed) : std::string(), ensemble.seed,
+      ensemble.lambda)};
+  double least = std::nan(""), most = std::nan("");
+  for (const SampleRecord& record : ensemble.records) {
+    if (!record.failure.empty()) continue;
+    least = std::fmin(least, record.rms);
+    most = std::fmax(most, record.rms);
+  }
+  if (std::isfinite(least))
+    facts.push_back(
+        fmt::format("rms of the samples {:.3f} to {:.3f}, by the errors they were drawn with", least, most));
+  return facts;
 }
 
 }  // namespace lodestone::inversion::uncertainty

@@ -2,7 +2,9 @@
 #include "io/info/info.hpp"
 
 #include "engine/state/safetensors.hpp"
+#include "inversion/checkpoint.hpp"
 #include "inversion/mt/tables.hpp"
+#include "inversion/uncertainty/ensemble.hpp"
 #include "io/edi/reader.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/mare2dem/data.hpp"
@@ -18,6 +20,7 @@
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
+#include "models/vae/trained_vae.hpp"
 #include "physics/mt/selection.hpp"
 
 #include <nlohmann/json.hpp>
@@ -49,7 +52,7 @@ void set_periods(SiteInfo& site, const std::vector<double>& frequencies_hz) {
   site.period_max_s = 1.0 / *low;
 }
 
-/// Azimuth of x in the file; NaN: it varies.
+/// Returns the azimuth of x in the file; NaN: it varies.
 double frame_of(const StationData& station) {
   const auto differs = [&](const StationRow& row) {
     return row.azimuths.hx_deg != station.rows.front().azimuths.hx_deg;
@@ -93,7 +96,8 @@ std::string component_of(Datum quantity) {
   return tail == "_re" || tail == "_im" ? name.substr(0, name.size() - 3) : name;
 }
 
-/// Sites of profile data; masked periods are those where a value that the site has elsewhere is not usable.
+/// Returns the sites of profile data; masked periods are those where a value that the site has elsewhere is
+/// not usable.
 std::vector<SiteInfo> sites_of(const Observations& data, const std::string& sign, const std::string& units) {
   const std::size_t n = data.survey.stations.size();
   std::vector<std::set<int>> present(n), masked(n);
@@ -155,7 +159,7 @@ void describe_modem_data(FileInfo& info) {
     info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
 }
 
-/// Depths of the sites, and what the reader left out.
+/// Adds the depths of the sites, and what the reader left out.
 void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations) {
   const Observations data = stated_data(stations);
   info.sites = sites_of(data, "+", "ohm");
@@ -187,7 +191,7 @@ void add_section_facts(FileInfo& info, const physics::mesh::Model& model) {
       fmt::format("resistivity {:.4g} to {:.4g} ohm m", resistivity.minCoeff(), resistivity.maxCoeff()));
 }
 
-/// Facts of a model of any dimension and property.
+/// Adds facts of a model of any dimension and property.
 void add_model_facts(FileInfo& info, const physics::mesh::Model& model) {
   const physics::mesh::TensorGrid& grid = model.earth.grid;
   if (grid.dimension() == 2 && model.property.name == physics::mesh::Property{}.name)
@@ -212,56 +216,26 @@ void describe_result(FileInfo& info) {
 }
 
 void describe_responses(FileInfo& info, const hdf5::Hdf5Source& source) {
-  const auto periods = core::read_doubles(source, "period_s");
-  for (const auto& name : core::read_texts(source, "site")) {
+  const survey::StoredResponses stored = survey::stored_responses(source);
+  for (const std::string& name : stored.sites) {
     SiteInfo& site = info.sites.emplace_back();
     site.name = name;
-    std::vector<double> frequencies;
-    for (const double period : periods) frequencies.push_back(1.0 / period);
-    set_periods(site, frequencies);
-    if (source.contains("te/impedance")) site.components.insert(site.components.end(), {"zxy", "tzy"});
-    if (source.contains("tm/impedance")) site.components.emplace_back("zyx");
+    set_periods(site, stored.frequencies_hz);
+    if (stored.has_te) site.components.insert(site.components.end(), {"zxy", "tzy"});
+    if (stored.has_tm) site.components.emplace_back("zyx");
     site.sign = "+";
     site.units = "ohm";
   }
 }
 
 void describe_checkpoint(FileInfo& info, const hdf5::Hdf5Source& source) {
-  const auto counters = core::read_integers(source, "state/counters");
-  const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
-  if (counters.empty() || history.rows() == 0 || history.cols() < 4)
-    throw core::FormatError("io::info::describe_file#no_history",
-                            "{}: the checkpoint holds no history; was it written by another version?",
-                            info.path);
-  info.facts.push_back(
-      fmt::format("after iteration {}, rms {:.3f}", counters.front(), history(history.rows() - 1, 3)));
+  info.facts.push_back(inversion::describe_checkpoint(source));
   info.facts.emplace_back("go on with: mt_invert invert CONFIG.toml -o FOLDER --resume");
 }
 
-/// Samples of models that `[uncertainty]` leaves beside a result.
+/// Describes samples of models that `[uncertainty]` leaves beside a result.
 void describe_samples(FileInfo& info, const hdf5::Hdf5Source& source) {
-  const auto seed = core::read_integers(source, "ensemble/seed");
-  const auto lambda = core::read_doubles(source, "ensemble/lambda");
-  const Eigen::MatrixXd records = core::read_matrix(source, "ensemble/records");
-  constexpr Eigen::Index rms = 1, failed = 5;
-  if (seed.empty() || lambda.empty() || (records.rows() > 0 && records.cols() <= failed))
-    throw core::FormatError(
-        "io::info::describe_file#incomplete_samples",
-        "{}: the samples lack their seed, lambda or records; was it written by another version?", info.path);
-  const Eigen::Index n_failed = (records.rows() > 0 ? records.col(failed) : Eigen::VectorXd()).count();
-  info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}",
-                                   records.rows() - n_failed,
-                                   n_failed > 0 ? fmt::format(" ({} more failed)", n_failed) : std::string(),
-                                   seed.front(), lambda.front()));
-  double least = not_stated, most = not_stated;
-  for (Eigen::Index i = 0; i < records.rows(); ++i) {
-    if (records(i, failed) != 0.0) continue;
-    least = std::fmin(least, records(i, rms));
-    most = std::fmax(most, records(i, rms));
-  }
-  if (std::isfinite(least))
-    info.facts.push_back(
-        fmt::format("rms of the samples {:.3f} to {:.3f}, by the errors they were drawn with", least, most));
+  info.facts = inversion::uncertainty::describe_ensemble(source);
   info.facts.emplace_back(
       "their percentiles and deviations stand in result.h5; more of them: a larger uncertainty.samples and "
       "--resume");
@@ -289,18 +263,8 @@ std::string format_of(const core::ArraySource& source) {
   return source.has_attribute("", "format") ? source.attribute("", "format") : "";
 }
 
-/// Cells, depths and codes of a trained network, as `models/vae` writes them.
 void add_network_facts(FileInfo& info, const core::ArraySource& source) {
-  if (format_of(source) != "lodestone vae") return;
-  const auto sizes = core::read_integers(source, "options/sizes");
-  const auto depth_m = core::read_doubles(source, "grid/depth_m");
-  if (sizes.size() != 4 || depth_m.empty())
-    throw core::FormatError("io::info::describe_file#wrong_sizes",
-                            "{}: expected four sizes of a network and depths, got {} and {}", info.path,
-                            sizes.size(), depth_m.size());
-  info.facts.push_back(
-      fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes", sizes[0],
-                  sizes[1], depth_m.front(), depth_m.back(), sizes[2]));
+  if (format_of(source) == "lodestone vae") info.facts.push_back(models::vae::TrainedVae::describe(source));
 }
 
 void describe_safetensors(FileInfo& info) {
@@ -338,7 +302,7 @@ void describe_hdf5(FileInfo& info) {
   }
 }
 
-/// A model, or the configuration of one of the commands.
+/// Describes a model, or the configuration of one of the commands.
 void describe_toml(FileInfo& info) {
   const core::Options options = toml::read_options_toml(info.path);
   const std::string title = options.child("run").text("title", "");
@@ -396,7 +360,7 @@ void describe_sites(FileInfo& info) {
   }
 }
 
-/// A table that no command takes for sites, responses or a section.
+/// Describes a table that no command takes for sites, responses or a section.
 void describe_table(FileInfo& info) {
   const std::string bytes = text::read_text(info.path);
   std::string_view header;

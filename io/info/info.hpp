@@ -28,10 +28,10 @@ struct SiteInfo {
 /// The format and the contents of a file.
 struct FileInfo {
   std::string path;
-  std::string format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model",
-                       ///< "MARE2DEM data", "MT2DData", "TOML model", "TOML inversion", "TOML prior", "TOML",
-                       ///< "card of a network", "HDF5 result", "HDF5 samples" …, "safetensors", "CSV sites",
-                       ///< "CSV responses", "CSV section", "CSV table", "unknown"
+  std::string format;  ///< "EDI"; "ModEM 2-D data"; "ModEM 2-D model"; "ModEM 3-D data"; "ModEM 3-D model";
+                       ///< "MARE2DEM data"; "MT2DData"; "TOML model"; "TOML inversion"; "TOML prior"; "TOML";
+                       ///< "card of a network"; "HDF5 result"; "HDF5 samples" …; "safetensors"; "CSV sites";
+                       ///< "CSV responses"; "CSV section"; "CSV table"; "unknown"
   std::string status;                        ///< "ok", or the error text
   core::ExitCode code = core::ExitCode::ok;  ///< exit-code class of the status
   std::vector<std::string> warnings;

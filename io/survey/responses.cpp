@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view responses_header =
     "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
 
-/// Position of an entry in a list of distinct values, in order of first appearance.
+/// Returns the position of an entry in a list of distinct values, in order of first appearance.
 template <class T>
 std::size_t place_of(const T& value, std::vector<T>& list) {
   const auto found = std::find(list.begin(), list.end(), value);
@@ -137,6 +137,15 @@ void write_responses_hdf5(const std::filesystem::path& path, const std::vector<m
   write_mode(sink, responses, axes, mt::Mode::te);
   write_mode(sink, responses, axes, mt::Mode::tm);
   sink.commit();
+}
+
+StoredResponses stored_responses(const core::ArraySource& source) {
+  StoredResponses stored{.sites = core::read_texts(source, "site"),
+                         .frequencies_hz = core::read_doubles(source, "period_s"),
+                         .has_te = source.contains("te/impedance"),
+                         .has_tm = source.contains("tm/impedance")};
+  for (double& number : stored.frequencies_hz) number = 1.0 / number;
+  return stored;
 }
 
 std::string responses_csv_text(const std::vector<mt::Response>& responses) {

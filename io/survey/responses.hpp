@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: responses alone.
 #pragma once
 
+#include "engine/core/array_io.hpp"
 #include "physics/mt/responses.hpp"
 
 #include <filesystem>
@@ -24,5 +24,14 @@ void write_responses_csv(const std::string& path, const std::vector<physics::mt:
 /// errors: FileError; InvalidArgument when there is none.
 void write_responses_hdf5(const std::filesystem::path& path,
                           const std::vector<physics::mt::Response>& responses);
+
+/// The content of a file of `write_responses_hdf5` without its numbers.
+struct StoredResponses {
+  std::vector<std::string> sites;
+  std::vector<double> frequencies_hz;
+  bool has_te = false, has_tm = false;
+};
+/// Reads what such a file holds. errors: FormatError.
+[[nodiscard]] StoredResponses stored_responses(const core::ArraySource& source);
 
 }  // namespace lodestone::io::survey

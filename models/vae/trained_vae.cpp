@@ -25,7 +25,7 @@ void check_size(const char* what, Eigen::Index n, Eigen::Index expected) {
                            what, n);
 }
 
-/// Scalars and vectors of the statistics by name, for both ways.
+/// Calls the visitor with scalars and vectors of the statistics by name, for both ways.
 template <class Statistics, class Visit>
 void for_each_vector(Statistics& statistics, const Visit& visit) {
   visit("statistics/mean", statistics.mean);
@@ -80,7 +80,7 @@ VaeOptions read_options(const core::ArraySource& source) {
   return options;
 }
 
-/// Arrays of the file under "net/", without it.
+/// Returns the arrays of the file under "net/", without it.
 NamedTensors read_net(const core::ArraySource& source) {
   NamedTensors state;
   for (const std::string& name : source.names()) {
@@ -189,6 +189,17 @@ void TrainedVae::save(core::ArraySink& sink) const {
     const core::ArrayInfo info{tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()}};
     sink.write(net_prefix + name, info, tensor.bytes());
   }
+}
+
+std::string TrainedVae::describe(const core::ArraySource& source) {
+  check_format(source);
+  const VaeOptions options = read_options(source);
+  const auto depth_m = core::read_doubles(source, "grid/depth_m");
+  if (std::ssize(depth_m) != options.cells_z + 1)
+    throw core::FormatError("models::TrainedVae#wrong_grid", "{}: expected {} depths of {} cells, got {}",
+                            source.location(), options.cells_z + 1, options.cells_z, depth_m.size());
+  return fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes",
+                     options.cells_z, options.cells_y, depth_m.front(), depth_m.back(), options.n_codes);
 }
 
 TrainedVae TrainedVae::load(const core::ArraySource& source) {

@@ -46,10 +46,12 @@ class TrainedVae {
 
   /// Writes everything; the same network gives the same bytes.
   void save(core::ArraySink& sink) const;
-  /// Reads a network. errors: FormatError that names the file (another kind of file, arrays missing or
-  /// unexpected or of the wrong shape, numbers that are not finite, scores that are not positive); those of
+  /// Reads a network. errors: FormatError that names the file: another kind of file, arrays missing or
+  /// unexpected or of the wrong shape; numbers that are not finite, scores that are not positive; those of
   /// the source (a file that is cut off).
   [[nodiscard]] static TrainedVae load(const core::ArraySource& source);
+  /// Describes a saved network without reading its weights: cells, depths, codes. errors: FormatError.
+  [[nodiscard]] static std::string describe(const core::ArraySource& source);
 
   /// Checks that these are the edges of the training to 1e-6 of a cell. errors: InvalidArgument that names
   /// the first difference. `where`: for messages.

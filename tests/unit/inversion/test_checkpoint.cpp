@@ -45,6 +45,7 @@ TEST_CASE("checkpoint: the state comes back bit by bit", "[inversion]") {
   CHECK(state.model == small_state().model);
   REQUIRE(state.history.size() == 3);
   CHECK(state.history[2].rms == 1.5);
+  CHECK(inversion::describe_checkpoint(arrays) == "after iteration 2, rms 1.500");
 }
 
 TEST_CASE("checkpoint: of the stage before it keeps how that ended", "[inversion]") {

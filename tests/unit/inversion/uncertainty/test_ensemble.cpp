@@ -223,6 +223,7 @@ TEST_CASE(
   REQUIRE(part.models.cols() == 3);
   tests::MemoryArrays file;
   uncertainty::write_ensemble(file, part);
+  CHECK_THAT(uncertainty::describe_ensemble(file).at(0), Contains("3 samples") && Contains("seed 3"));
   int n_told = 0;
   const uncertainty::Ensemble resumed = uncertainty::randomize_then_optimize(
       MPI_COMM_SELF, objective, start, 1.0, options,
