@@ -20,7 +20,7 @@ extern "C" {
 namespace lodestone::core {
 namespace {
 
-/// OpenBLAS's name of the widest kernels this processor runs; null where the oldest ones are right.
+/// Returns OpenBLAS's name of the widest kernels this processor runs; null where the oldest ones are right.
 const char* fitting_kernels() {
 #if defined(__x86_64__) && defined(__GNUC__)
   const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -49,8 +49,8 @@ void choose_kernels() {
   if (are_old(blas_kernels()))
     log::warning(
         log::Id("core::prepare_blas#old_kernels"),
-        "OpenBLAS does not know this processor and runs its {} kernels, several times slower than need be; "
-        "set OPENBLAS_CORETYPE={}",
+        "OpenBLAS does not recognize this processor and runs its {} kernels, which are several times slower "
+        "than others; set OPENBLAS_CORETYPE={}",
         blas_kernels(), fitting);
 }
 

@@ -21,7 +21,8 @@ class MemoryStore final : public Store {
   [[nodiscard]] std::unique_ptr<ArraySource> load() const override {
     if (!arrays_)
       throw FileError("core::Store#nothing_stored",
-                      "{}: expected stored arrays, found none; save before loading, or ask `exists`", name_);
+                      "{}: expected stored arrays, found none; save before loading, or check `exists` first",
+                      name_);
     return std::make_unique<MemoryArrays>(*arrays_);
   }
   void remove() override { arrays_.reset(); }

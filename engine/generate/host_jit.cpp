@@ -105,9 +105,11 @@ void HostJit::start_tools() {
   if (cache_) return;
   compiler_ = HostCompiler::find(options_.compiler);
   if (!compiler_)
-    throw core::FileError("engine::HostJit#no_compiler", "expected a C++ compiler {}, got none",
-                          options_.compiler.empty() ? "(c++, g++ or clang++) on the search path"
-                                                    : fmt::format("\"{}\"", options_.compiler));
+    throw core::FileError(
+        "engine::HostJit#no_compiler",
+        "expected a C++ compiler {}, found none; install one, or set LODESTONE_CC to its path",
+        options_.compiler.empty() ? "(c++, g++ or clang++) on the search path"
+                                  : fmt::format("\"{}\"", options_.compiler));
   flags_ = compiler_flags(options_.isa);
   cache_.emplace(options_.folder);
 }

@@ -122,7 +122,8 @@ void dump(const Function& f, const Tensors& arguments, core::ArraySink& sink, co
 
 std::vector<DumpedValue> dumped_values(const core::ArraySource& source) {
   if (!source.has_attribute("", "format") || source.attribute("", "format") != format)
-    throw core::FormatError("engine::dump#no_dump", "{}: expected a dump of a function's values, got none",
+    throw core::FormatError("engine::dump#no_dump",
+                            "{}: expected a dump of a function's values, found another file",
                             source.location());
   const auto whole_numbers = [&](const char* name) {
     return core::read_integers(source, std::string("values/") + name);

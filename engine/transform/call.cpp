@@ -126,7 +126,7 @@ Function checkpoint(Function f, std::vector<std::string> save, std::source_locat
       if (!missing.empty())
         throw core::InvalidArgument(
             "checkpoint#unknown_mark",
-            "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none {}",
+            "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), found no such mark {}",
             missing[0], at_line(where));
       return result;
     };

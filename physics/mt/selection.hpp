@@ -54,18 +54,16 @@ struct Selection {
   std::vector<std::string> interpolate_stations{};  ///< their rows are interpolated to the frequencies
   /// Azimuth of the x axis of the data; absent: perpendicular to the line, that of its y axis − 90°.
   std::optional<double> strike_deg{};
-  double declination_deg =
-      0.0;  ///< added to the azimuths of channels, for files that count from magnetic north
+  double declination_deg = 0.0;  ///< added to azimuths of channels that files count from magnetic north
   std::vector<FloorRule> floors = floor_rules({});  ///< the last one that contains a datum applies
   bool ignore_file_errors = false;                  ///< σ = floor alone
   std::vector<Where> masks{};
-  double min_phase_deg = -10.0,
-         max_phase_deg = 100.0;  ///< range of folded phases, see MaskReason::out_of_quadrant
-  double same_place_m = 1.0;     ///< stations closer than this are bands of one station; 0: none are
+  double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< folded phases, see MaskReason::out_of_quadrant
+  double same_place_m = 1.0;  ///< stations closer than this are bands of one station; 0: none are
 };
 
-/// Observations from stations: merges bands of coincident stations, limits periods, rotates once, chooses
-/// frequencies, evaluates data, applies floors and assigns reasons, in this order.
+/// Makes observations from stations: merges bands of coincident stations, limits periods, rotates once,
+/// chooses frequencies, evaluates data, applies floors and assigns reasons, in this order.
 ///
 /// Stations that are merged count once in the profile of the result. A `Reading` takes precedence over
 /// elements. Of several reasons the first of missing, listed, out_of_quadrant and bad_error counts. shapes:

@@ -155,6 +155,19 @@ double quadrant_deg(const DatumRule& rule, const StationRow& row, double value) 
   return folded_deg(element ? std::arg(row.values[*element]) : value, *branch);
 }
 
+/// Checks that no measured frequency counts as two of the listed ones. errors: InvalidArgument.
+void require_apart(const Selection& selection) {
+  std::vector<double> sorted = selection.frequencies_hz;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] / sorted[i - 1] - 1.0 > selection.frequency_tolerance) continue;
+    throw core::InvalidArgument("mt::select#frequencies_too_close",
+                                "{} and {} Hz are the same within the frequency tolerance {}, so that a "
+                                "measured value would count twice; list one of them, or lower the tolerance",
+                                sorted[i - 1], sorted[i], selection.frequency_tolerance);
+  }
+}
+
 }  // namespace
 
 PlacedStations placed(const std::vector<StationData>& stations, const Profile& profile) {
@@ -232,19 +245,6 @@ void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double 
                       "degrees, and only impedances and tippers can be rotated",
                       station.path, n, n_before, azimuth_deg));
     }
-  }
-}
-
-/// Checks that no measured frequency counts as two of the listed ones. errors: InvalidArgument.
-void require_apart(const Selection& selection) {
-  std::vector<double> sorted = selection.frequencies_hz;
-  std::ranges::sort(sorted);
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i] / sorted[i - 1] - 1.0 > selection.frequency_tolerance) continue;
-    throw core::InvalidArgument("mt::select#frequencies_too_close",
-                                "{} and {} Hz are the same within the frequency tolerance {}, so that a "
-                                "measured value would count twice; list one of them, or lower the tolerance",
-                                sorted[i - 1], sorted[i], selection.frequency_tolerance);
   }
 }
 

@@ -26,6 +26,13 @@ struct Parsed {
   bool drape = false;
 };
 
+/// Returns the words of `--accuracy`; "default" is another word for the standard one.
+std::vector<std::string> accuracy_words() {
+  std::vector<std::string> words = core::all_words<physics::mt::d2::Accuracy>();
+  words.emplace_back(Parsed{}.accuracy);
+  return words;
+}
+
 physics::mt::d2::Accuracy accuracy_from(const std::string& word) {
   return core::find_word<physics::mt::d2::Accuracy>(word).value_or(physics::mt::d2::Accuracy::standard);
 }
@@ -71,7 +78,7 @@ TakeArguments add_forward(CLI::App& app) {
   command
       ->add_option("--accuracy", parsed->accuracy,
                    "default (0.5 %, 0.2 degrees), fine, or iteration: as inversions step (2 %, 0.57 degrees)")
-      ->check(CLI::IsMember({"iteration", "default", "standard", "fine"}));
+      ->check(CLI::IsMember(accuracy_words()));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path,
                       "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");

@@ -88,12 +88,12 @@ TakeArguments add_selftest(CLI::App& app) {
   command
       ->add_option("--accuracy", *accuracy,
                    "of the meshes: default, or fine, judged by 0.1 % and 0.05 degrees")
-      ->check(CLI::IsMember({"default", "fine"}));
+      ->check(CLI::IsMember({*accuracy, std::string(core::word(physics::mt::d2::Accuracy::fine))}));
   command->add_option("--json", arguments->json_path, "write every comparison to this file");
   add_study(*command, arguments->study);
   return [command, arguments, accuracy] {
-    using enum physics::mt::d2::Accuracy;
-    arguments->accuracy = *accuracy == "fine" ? fine : standard;
+    using physics::mt::d2::Accuracy;
+    arguments->accuracy = core::find_word<Accuracy>(*accuracy).value_or(Accuracy::standard);
     check_study(*command, *arguments);
     return *arguments;
   };
