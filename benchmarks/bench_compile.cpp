@@ -93,7 +93,8 @@ class GptStep {
 constexpr std::array<std::pair<const char*, std::optional<Level>>, 3> ways{
     {{"O1", Level::O1}, {"O0", Level::O0}, {"op by op", {}}}};
 
-/// Time of a step and the memory that this process holds more for it than before the network was made.
+/// Measures the time of a step and the memory that this process holds more for it than before the network was
+/// made.
 void measure_gpt(bench::Results& results, std::optional<DType> product) {
   const std::string name =
       fmt::format("GPT step, 6 layers of 384, 8 x 256 words, f32{}",
@@ -121,7 +122,7 @@ void measure_gpt(bench::Results& results, std::optional<DType> product) {
   }
 }
 
-/// Time and memory of a step within shares of the block that it takes without a budget.
+/// Measures the time and memory of a step within shares of the block that it takes without a budget.
 void measure_budgets_of_gpt(bench::Results& results) {
   const std::string name = "GPT step, 6 layers of 384, 8 x 256 words, f32, O1 within a budget";
   const auto step_within = [&](std::size_t budget, std::string_view word) {
@@ -146,8 +147,8 @@ void measure_budgets_of_gpt(bench::Results& results) {
   }
 }
 
-/// A chain of n products and its gradient: within twice the bound of 2 sqrt(n) arrays, and with segments of
-/// sqrt(n) layers that the user checkpoints. source: Chen et al. 2016, arXiv:1604.06174
+/// Measures a chain of n products and its gradient: within twice the bound of 2 sqrt(n) arrays, and with
+/// segments of sqrt(n) layers that the user checkpoints. source: Chen et al. 2016, arXiv:1604.06174
 void measure_budget_of_chain(bench::Results& results) {
   constexpr int n = 64, segment = 8;
   constexpr Dim width = 384;
@@ -194,7 +195,7 @@ void measure_budget_of_chain(bench::Results& results) {
   results.add({name, "twice the bound to checkpoints by hand", "", within / by_hand, 1.5, {}, {}});
 }
 
-/// A loop of many small steps, as one op and written out.
+/// Measures a loop of many small steps, as one op and written out.
 void measure_loops(bench::Results& results) {
   constexpr int n_steps = 1000;
   const std::string name = "recurrence of 1000 steps of 64 f32, per step";

@@ -47,7 +47,7 @@ namespace {
 constexpr int n_repeats = 21;
 constexpr int chain_length = 1000;
 
-/// Median wall seconds of a call, after one that is not counted.
+/// Returns the median wall seconds of a call, after one that is not counted.
 double median_seconds(const std::function<void()>& work) {
   std::vector<double> seconds;
   for (int i = 0; i <= n_repeats; ++i) {
@@ -151,7 +151,7 @@ void measure_dispatch(bench::Results& results) {
   add_compiled("chain of 1000 products of 16 f32, value and gradient", 3e-7, slopes);
 }
 
-/// Functions of arrays far larger than any cache, each of which moves as many bytes in one pass as a copy of
+/// Measures functions of arrays far larger than any cache. Each moves as many bytes in one pass as a copy of
 /// 16 M numbers: eager, as recorded, and merged.
 void measure_fusion(bench::Results& results) {
   constexpr engine::Dim n = 1 << 24;
@@ -233,8 +233,8 @@ void measure_product(bench::Results& results, int n) {
                ours / times, limit, "BLAS, called directly", each, kernels_of([&] { matmul(a, b).eval(); })});
 }
 
-/// Seconds of dgemm for n × k times k × m.
-/// Products of narrow numbers with wide results, beside one of f32.
+/// Measures the seconds of dgemm for n × k times k × m. Products of narrow numbers with wide results, beside
+/// one of f32.
 void measure_narrow_product(bench::Results& results, int n) {
   const Tensor a = bench::normals({n, n}, 0, DType::f32), b = bench::normals({n, n}, 1, DType::f32);
   const double in_f32 = median_seconds([&] { matmul(a, b).eval(); });

@@ -45,11 +45,11 @@ class Problem {
     gain_ = 1.0 / std::sqrt(mean(square(output - mean(output))).item<double>());
   }
 
-  /// Deviations of ln ρ: the untrained decoder's output, scaled so that codes of unit size make deviations of
-  /// unit size. shapes: [40, 16] → [40, 32].
+  /// Returns the deviations of ln ρ: the untrained decoder's output, scaled so that codes of unit size make
+  /// deviations of unit size. shapes: [40, 16] → [40, 32].
   [[nodiscard]] Tensor decode(const Tensor& of) const { return gain_ * decoder_(of); }
-  /// Resistivities, with deviations of ln ρ in the deepest cells of the columns. shapes: [40, 16] → [n_z
-  /// n_y].
+  /// Returns the resistivities, with deviations of ln ρ in the deepest cells of the columns. shapes: [40, 16]
+  /// → [n_z n_y].
   [[nodiscard]] Tensor model(const Tensor& of) const {
     const Tensor deviation =
         pad(transpose(decode(of)), {n_z_ - cells, first_column}, {0, n_y_ - first_column - columns});
@@ -57,8 +57,8 @@ class Problem {
   }
   [[nodiscard]] Tensor predict(const Tensor& of) const { return external(simulation_, model(of)); }
 
-  /// Derivative of the data with respect to the codes as a matrix: physics' Jacobian, columns of the region,
-  /// times those of the decoders.
+  /// Returns the derivative of the data with respect to the codes as a matrix: physics' Jacobian, columns of
+  /// the region, times those of the decoders.
   [[nodiscard]] Tensor dense_jacobian(const Tensor& of, const Eigen::MatrixXd& of_physics) const {
     const Eigen::MatrixXd by_rows =
         of_physics.transpose();  // column-major (cells, data) is row-major [data, cells]

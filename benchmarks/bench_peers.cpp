@@ -67,7 +67,7 @@ mt::d2::MeshSet meshes_of(const mesh::Model& section, const mt::Survey& survey, 
   return mt::d2::design_meshes(section, survey, options);
 }
 
-/// Largest relative deviation of apparent resistivity from the reference.
+/// Returns the largest relative deviation of apparent resistivity from the reference.
 double deviation(const Task& task, const Eigen::VectorXd& impedances) {
   double worst = 0.0;
   Eigen::Index station = 0;
@@ -79,7 +79,7 @@ double deviation(const Task& task, const Eigen::VectorXd& impedances) {
   return worst;
 }
 
-/// From the section to the impedances: mesh design, simulation, forward run.
+/// Measures all from the section to the impedances: mesh design, simulation, forward run.
 void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Model& section, const Task& task) {
   const auto survey = survey_of(task);
   Eigen::VectorXd impedances;
@@ -115,7 +115,7 @@ mesh::Model in_cells() {
   return mesh::resistivity_model({std::move(grid)}, std::move(resistivity));
 }
 
-/// From the section in cells to impedances and their derivatives.
+/// Measures all from the section in cells to impedances and their derivatives.
 void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Model& section, const Task& task) {
   const auto survey = survey_of(task);
   Eigen::MatrixXd jacobian;

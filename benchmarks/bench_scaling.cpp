@@ -21,7 +21,7 @@ namespace {
 
 constexpr int n_repeats = 5;
 
-/// Median wall seconds of the slowest rank.
+/// Returns the median wall seconds of the slowest rank.
 double seconds_together(MPI_Comm comm, const std::function<void()>& work) {
   std::vector<double> seconds;
   for (int i = 0; i < n_repeats; ++i) {

@@ -66,7 +66,7 @@ Task mt_vae(DType dtype) {
            {"noise", normals({n_batches * batch, 16}, 1, dtype)}}};
 }
 
-/// Twenty layers of 4 × 4, whose 40 parameters have 80 moments.
+/// Returns twenty layers of 4 × 4, whose 40 parameters have 80 moments.
 Sequential small_net() {
   InitialValues initial(7);
   std::vector<Layer> layers;

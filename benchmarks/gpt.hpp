@@ -13,9 +13,9 @@ struct GptOptions {
   std::optional<engine::DType> product = {};  ///< dtype of the products of its layers
 };
 
-/// A language model: words and positions as vectors, blocks of causal attention and of a dense part four
-/// times as wide, each behind a layer norm and added to what came in. source: Radford et al. 2019, "Language
-/// models are unsupervised multitask learners", section 2.3
+/// A language model: words and positions as vectors, then blocks of causal attention and of a dense part four
+/// times as wide. Each part stands behind a layer norm and is added to what came in. source: Radford et al.
+/// 2019, "Language models are unsupervised multitask learners", section 2.3
 class Gpt : public engine::Module {
  public:
   Gpt(const GptOptions& options, engine::InitialValues& initial);

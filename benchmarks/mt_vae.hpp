@@ -13,7 +13,7 @@ class MtVaeStep {
  public:
   explicit MtVaeStep(engine::DType dtype);
   [[nodiscard]] std::int64_t n_parameters() const { return net_.n_parameters(); }
-  /// Loss, gradients and update; everything evaluated. → the loss before the update.
+  /// Computes loss, gradients and update; everything evaluated. → the loss before the update.
   double run() const;
   /// Returns the same step as a function without arguments. The object must outlive it.
   [[nodiscard]] engine::Function step() const;
@@ -30,7 +30,7 @@ class MtVaeStep {
   engine::Tensor profiles_, noise_;
 };
 
-/// Normal numbers, the same for the same stream.
+/// Returns normal numbers, the same for the same stream.
 [[nodiscard]] engine::Tensor normals(const engine::Shape& shape, std::uint64_t stream, engine::DType dtype);
 
 }  // namespace lodestone::bench

@@ -30,8 +30,8 @@ class Results {
   void add(Result result);
   /// Does the work once and adds its wall time ("s") and this rank's CPU time ("s CPU").
   void add_timed(const std::string& name, const std::string& metric, const std::function<void()>& work);
-  /// Seconds of timed regions; where they count their work, its rate and, as peer, the least time it can take
-  /// at the given rates.
+  /// Adds the seconds of timed regions; where they count their work, its rate and, as peer, the least time it
+  /// can take at the given rates.
   void add_profile(const std::string& name, const Totals& totals, double flops_per_s, double bytes_per_s);
   /// {"header": …, "results": […]} on standard output. `command` is what repeats the run.
   void print(int ranks, const std::string& command) const;

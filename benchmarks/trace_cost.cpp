@@ -26,7 +26,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Seconds of an event that begins where the last one ended, as launches of a plan do.
+/// Returns the seconds of an event that begins where the last one ended, as launches of a plan do.
 double seconds_per_event() {
   constexpr int n = 1'000'000;
   const std::string* const name = Timeline::name("event");
@@ -41,7 +41,7 @@ double seconds_per_event() {
          n;
 }
 
-/// Seconds of finding out that nothing is recorded.
+/// Returns the seconds of finding out that nothing is recorded.
 double seconds_per_look() {
   constexpr int n = 10'000'000;
   int n_on = 0;

@@ -30,7 +30,7 @@ std::vector<double> frequencies_hz() {
   return frequencies;
 }
 
-/// Responses of a conductor (10 ohm m, 0.5–2.5 km) in 100 ohm m, with noise from a fixed seed.
+/// Returns the responses of a conductor (10 ohm m, 0.5–2.5 km) in 100 ohm m, with noise from a fixed seed.
 Eigen::VectorXd measured(const mt::Survey& survey) {
   Eigen::VectorXd data = mt::d1::data_map({500.0, 2000.0}, survey)->value(Eigen::Vector3d(2.0, 1.0, 2.0));
   const core::Philox noise(7);

@@ -29,7 +29,7 @@ constexpr Dim n = 16;  // cells along each side
 constexpr Dim n_cells = n * n;
 int n_factorizations = 0, n_solves = 0, n_right_hand_sides = 0;
 
-/// Every cell and its neighbours, in compressed rows: 4 on the diagonal of K, −1 beside it.
+/// Returns every cell and its neighbours, in compressed rows: 4 on the diagonal of K, −1 beside it.
 physics::linalg::SparsityPattern five_points() {
   physics::linalg::SparsityPattern pattern{{0}, {}};
   for (int cell = 0; cell < n_cells; ++cell) {
@@ -74,10 +74,10 @@ class Factors final : public ImplicitFactors {
   std::unique_ptr<physics::linalg::Factorization> factors_;
 };
 
-/// One at the middle of the surface.
+/// Returns a source of one at the middle of the surface.
 Tensor source() { return pad(ones({1}, DType::c128), {n / 2}, {n_cells - n / 2 - 1}); }
 
-/// (K + i diag eᵐ) u − s.
+/// Returns (K + i diag eᵐ) u − s.
 Tensor residual(const Tensor& u, const Tensors& m) {
   const Tensor field = reshape(u, {n, n}), around = pad(field, {1, 1}, {1, 1});
   const auto beside = [&](Dim row, Dim column) {

@@ -41,7 +41,7 @@ constexpr models::earths::Range line_m{300e3,
 constexpr double sigma = 0.02;  // decades and radian: 5 % of apparent resistivity, 1.1 degrees
 constexpr double target_rms = 1.05;
 
-/// Columns of these sections, on their own layers.
+/// Returns columns of these sections, on their own layers.
 models::earths::Prior prior_of(const std::vector<mesh::Model>& models_given) {
   models::earths::SectionsOptions options{.sections = {}, .mirrored = true};
   for (const auto& each : models_given)
@@ -51,7 +51,7 @@ models::earths::Prior prior_of(const std::vector<mesh::Model>& models_given) {
   return {column, {{1.0, std::make_shared<models::earths::Sections>(options)}}, 1};
 }
 
-/// A small network of them, in a few seconds.
+/// Returns a small network of them, in a few seconds.
 models::vae::TrainedVae trained(const models::earths::Prior& prior) {
   const models::vae::VaeSetup setup{
       .network = {.cells_z = prior.grid().n_z(), .n_codes = 4, .channels = {8, 16}, .centre = true},
@@ -65,7 +65,7 @@ models::vae::TrainedVae trained(const models::earths::Prior& prior) {
   return vae;
 }
 
-/// A subdomain for each column between the ends of the line.
+/// Returns a subdomain for each column between the ends of the line.
 inversion::prior::Region columns_of(const mesh::TensorGrid& grid, inversion::prior::DecoderPtr decoder) {
   inversion::prior::Region region{"line", std::move(decoder), {}};
   for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -76,8 +76,8 @@ inversion::prior::Region columns_of(const mesh::TensorGrid& grid, inversion::pri
   return region;
 }
 
-/// log10 of ohm m of the cells of a grid → responses at stations along the line, on meshes that are made for
-/// this model.
+/// Maps log10 of ohm m of the cells of a grid to responses at stations along the line. The meshes are made
+/// for this model.
 core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid& grid, const VectorXd& model,
                        mt::d2::Accuracy accuracy) {
   const mesh::Model section = mesh::resistivity_model({grid}, Eigen::pow(10.0, model.array()));

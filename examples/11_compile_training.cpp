@@ -30,7 +30,7 @@ class Training {
       : initial_(7),
         net_{Linear(1, 64, initial_), swish, Linear(64, 64, initial_), swish, Linear(64, 1, initial_)} {}
 
-  /// One step on a batch (x, y); returns the loss before it.
+  /// Takes one step on a batch (x, y); returns the loss before it.
   [[nodiscard]] Tensors step(const Tensors& batch) const {
     const auto loss = [&] { return mean_squared_error(net_(batch[0]), batch[1]); };
     const auto [value, gradients] = value_and_grad(loss, net_.parameters());

@@ -38,9 +38,9 @@ struct UncertaintyResult {
   std::optional<optimize::StopReason> stopped{};
 };
 
-/// Finds the uncertainty in the unknowns of the last stage that took a step (codes where steps of cells and
-/// codes took turns), with the λ of that step. `samples`: where samples are kept as they come, and taken from
-/// when they are of this model; null: in memory alone. `stop` is called after each sample.
+/// Finds the uncertainty in the unknowns of the last stage that took a step, with the λ of that step. These
+/// are codes where steps of cells and codes took turns. `samples`: where samples are kept as they come, and
+/// taken from when they are of this model; null: in memory alone. `stop` is called after each sample.
 /// collective. errors: FileError, FormatError of the samples.
 [[nodiscard]] UncertaintyResult find_uncertainty(MPI_Comm comm, const EndedRun& run,
                                                  const AssessmentOptions& options,

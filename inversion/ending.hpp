@@ -12,8 +12,8 @@
 
 namespace lodestone::inversion {
 
-/// The end of a run: why it ended and how well it fits, the exit code of the contract (docs/command-line.md),
-/// the text of the last line and its id, which tests and JSON logs compare.
+/// The end of a run: why it ended, how well it fits, and the exit code of the contract
+/// (docs/command-line.md). `text` is the last line; tests and JSON logs compare its id, `place`.
 struct Ending {
   core::ExitCode code = core::ExitCode::ok;
   std::string text{};
@@ -54,9 +54,9 @@ struct Bend {
   int iteration = 0;   ///< number of this model
   double rougher = 1;  ///< roughness of the last model over its own
 };
-/// Returns the bend before the last model, if there is one: the smoothest earlier model whose rms is less
-/// than 25 % above that of the last one (which is less than 20 % below), where the last one is more than four
-/// times as rough. The start model does not count. `history`: the rows of one stage.
+/// Returns the bend before the last model, if there is one. It is the smoothest earlier model whose rms is
+/// less than 25 % above that of the last one. The last model must be more than four times as rough. The start
+/// model does not count. `history`: the rows of one stage.
 [[nodiscard]] std::optional<Bend> bend_of(std::span<const optimize::IterationRecord> history);
 /// Logs a warning with the rms at the bend, if there is one.
 void warn_of_bend(const optimize::InversionSummary& summary, double target_rms);

@@ -53,7 +53,7 @@ std::string text_of_unknowns(const physics::mesh::TensorGrid& grid, const Unknow
                      shifts > 0 ? fmt::format(", and {} further unknowns", shifts) : "");
 }
 
-/// Regions and the unknowns that take the place of their cells; "" without a learned prior.
+/// Returns the regions and the unknowns that take the place of their cells; "" without a learned prior.
 std::string text_of_regions(const Stage& first) {
   if (!first.codes) return {};
   const Unknowns& codes = *first.codes;

@@ -58,7 +58,7 @@ class Unknowns {
   [[nodiscard]] Eigen::Index n_of_cells() const { return coded_ ? coded_->size_in() : n_free(); }
   [[nodiscard]] Eigen::Index n_further() const { return n_further_; }
   [[nodiscard]] const std::vector<Eigen::Index>& free_cells() const { return cells_.cells; }
-  /// Regions of the learned prior; null without one.
+  /// Returns the regions of the learned prior; null without one.
   [[nodiscard]] const std::shared_ptr<const prior::Regions>& regions() const { return regions_; }
   /// Returns the map from the unknowns of the cells to the free cells; null without a learned prior.
   [[nodiscard]] const std::shared_ptr<const prior::SubdomainMap>& coded() const { return coded_; }

@@ -174,7 +174,7 @@ bool Clustering::is_dense(ValueId id) const {
   return is_contiguous(value->aval.shape, strides);
 }
 
-/// Returns whether an array sees another one in the same order, each element once or, with more axes behind
+/// Returns whether an array sees another one in the same order: each element once or, with more axes behind
 /// it, as often as they have places.
 bool is_same_or_spread(const Shape& from, const Shape& to) {
   if (from.count() == 1) return true;

@@ -19,7 +19,7 @@ struct RefusedMerge {
 };
 
 /// Returns a program with the same bits in which clusters of elementwise instructions on the processor, and
-/// reductions with them, are one instruction each, so that values which only they use never reach memory.
+/// reductions with them, are one instruction each. Values which only they use never reach memory.
 /// Nothing is computed twice. A cluster computes arrays of one number of elements, of one shape but for
 /// reshapes in between (`fused_op`). It may combine the elements of rows: of the last axes, each row at most
 /// as long as the reduction's kernel takes; then it also has arrays of one element for each row. A cluster

@@ -73,8 +73,8 @@ class Compiled {
   /// Returns f(inputs), evaluated. Cells that f assigns hold their new tensors afterwards; when a kernel
   /// fails, or f throws, none has changed. Inside of a transform or of another compiled function, and while
   /// an `ExecutionObserver` looks on, it is f itself. errors: those of f and its kernels; InvalidArgument
-  /// where f reads values of its arguments or cells and breaks are refused, and for a budget that cannot be
-  /// kept, with the smallest that can.
+  /// where f reads values of its arguments or cells and breaks are refused; InvalidArgument for a budget that
+  /// cannot be kept, with the smallest that can.
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;
@@ -100,10 +100,10 @@ class Compiled {
 /// Returns f as a function that gives the same bits with less work per op: kernels, their order and memory
 /// are decided at the first call with such shapes, dtypes, devices and strides.
 ///
-/// f is recorded without values, so that it must do the same ops for all arguments of this kind, and have no
-/// effect but on cells (`Variable`), which are read anew and assigned in every call, and no other input than
-/// those and numbers of the host (`fed`). Tensors that f captures or makes without them are constants of the
-/// program: f is not asked for them again. A cell takes its new value in the memory of the old one where
+/// f is recorded without values, so that it must do the same ops for all arguments of this kind. It has no
+/// effect but on cells (`Variable`), which are read anew and assigned in every call. It has no other input
+/// than those and numbers of the host (`fed`). Tensors that f captures or makes without them are constants of
+/// the program: f is not asked for them again. A cell takes its new value in the memory of the old one where
 /// nobody else holds that, and nothing can fail any more.
 /// `where`: for warnings. errors: InvalidArgument for no function or fewer than one plan.
 [[nodiscard]] Compiled compile(Function f, CompileOptions options = {},

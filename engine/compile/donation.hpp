@@ -23,8 +23,8 @@ struct Donation {
 [[nodiscard]] bool replaces(const Program& program, const Lowered& lowered, const Donor& donor);
 
 /// Returns the donations that change no bit and lose nothing: the output is written by a kernel, as a whole,
-/// when every read of the input has come, or in the place of its last read where the kernel allows it; and
-/// from then on nothing can fail, so that a run that ends early leaves the input as it was. The caller sees
+/// when every read of the input has come; or in the place of its last read where the kernel allows it.
+/// From then on nothing can fail, so that a run that ends early leaves the input as it was. The caller sees
 /// to it that nobody else holds the input.
 [[nodiscard]] std::vector<Donation> donations(const Program& program, const Lowered& lowered,
                                               std::span<const Donor> donors);

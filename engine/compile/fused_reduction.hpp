@@ -32,7 +32,7 @@ struct FusedReductionAttrs {
 };
 
 /// Returns the row of an op with these attributes. It gives what the reduction gives, and then the other
-/// outputs of the program. The reduction's kernel computes it, which reads the elements while they are made,
+/// outputs of the program. The reduction's kernel computes it: it reads the elements while they are made,
 /// in the order in which it adds up the array that is left out.
 [[nodiscard]] const OpInfo& fused_reduction_op();
 

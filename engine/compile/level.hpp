@@ -7,7 +7,7 @@
 namespace lodestone::engine {
 
 /// Work that is done on a program before it runs. No level changes which function computes an element, nor
-/// the order in which numbers are added, so that all of them give the bits of an eager run.
+/// the order in which numbers are added: all of them give the bits of an eager run.
 enum class Level : std::uint8_t {
   O0,  ///< every op as it was recorded
   O1   ///< ops that change nothing go; elementwise ops on arrays of one shape, and reductions, run as one

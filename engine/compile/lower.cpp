@@ -296,8 +296,8 @@ Access Lowering::result(ValueId id, std::uint32_t in_place_of) {
   return access(id);
 }
 
-/// Returns the piece of an operand that nobody needs any more, that has the size of the result and that the
-/// kernel may write over, or none.
+/// Returns the piece of an operand that nobody needs any more, or none: one that has the size of the result
+/// and that the kernel may write over.
 std::uint32_t Lowering::replaced_by(const Instruction& each, std::uint32_t number, ValueId id,
                                     const Kernel& kernel) const {
   const std::span<const ValueId> operands = program_.operands(each);

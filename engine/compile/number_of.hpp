@@ -10,8 +10,8 @@
 
 namespace lodestone::engine {
 
-/// Returns the element that all places of a value show, if it is a constant of one element, however
-/// often repeated, or a view of such; it fills the first bytes.
+/// Returns the element that all places of a value show, if there is one: of a constant of one element,
+/// however often repeated, or of a view of such. It fills the first bytes.
 [[nodiscard]] std::optional<std::array<std::byte, 16>> number_of(const Program& program, ValueId id);
 
 }  // namespace lodestone::engine

@@ -27,8 +27,8 @@ class Recomputation {
 
   /// Returns the candidates in the order in which they are made.
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
-  /// Returns the program that makes each of these again before the first instruction behind the fullest
-  /// moment that needs it, out of what lives at that moment; what nobody needs any more is left out.
+  /// Returns the program that makes each of these again, out of what lives at the fullest moment. Each is
+  /// made before the first instruction behind that moment which needs it; what nobody needs is left out.
   [[nodiscard]] Program without(const Forgotten& forgotten) const;
   /// Returns the bytes of the blocks of its plan.
   [[nodiscard]] std::size_t block_bytes(const Program& program) const;

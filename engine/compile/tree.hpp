@@ -181,7 +181,7 @@ class CompiledOnTrees {
 
 /// As `compile` of a function of tensors. Arguments are tensors, numbers, vectors, maps by name, pairs and
 /// tuples of them, and structs with `fields()`; so is the result. A number is given to f as a scalar on the
-/// default device, of i64, or of its own type where it has a fraction, so that one recording serves all
+/// default device, of i64, or of its own type where it has a fraction: one recording serves all
 /// numbers. The numbers of elements of vectors, the names in maps, static arguments and members of structs
 /// that are no tensors belong to the key. Numbers in a result that f makes on the host are those of the
 /// recording. The parameters of f must have types.

@@ -21,7 +21,7 @@ std::string describe(const ArrayInfo& info) {
   return fmt::format("{} of shape ({})", name_of(info.dtype), fmt::join(info.shape, ", "));
 }
 
-/// Info of an array that must exist with this dtype and, unless 0, this number of axes.
+/// Returns the info of an array that must exist with this dtype and, unless 0, this number of axes.
 ArrayInfo expect(const ArraySource& source, const std::string& name, DType dtype, std::size_t rank) {
   if (!source.contains(name))
     throw FormatError("core::read#missing_array",

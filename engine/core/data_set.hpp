@@ -30,8 +30,8 @@ class DataSet {
  public:
   DataSet() = default;
   /// Checks and takes the parts. errors: ShapeError on unequal lengths; InvalidArgument on a used datum
-  /// without a finite value or a positive, finite sigma, on a negative or infinite turn, on a reason outside
-  /// the list, and on a list that does not begin with "used".
+  /// without a finite value or a positive, finite sigma, and on a negative or infinite turn; also on a reason
+  /// outside the list, and on a list that does not begin with "used".
   explicit DataSet(DataSetParts parts);
   /// Takes values and standard deviations from two columns; the others are the key. A row without a value
   /// (NaN) has the reason "missing". errors: as the other constructor, and those of `Table::numbers`.

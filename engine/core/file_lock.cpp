@@ -16,7 +16,7 @@ namespace {
 
 constexpr mode_t readable_by_all = 0644;
 
-/// False when the file was removed, or replaced, between opening and locking it.
+/// Returns false when the file was removed, or replaced, between opening and locking it.
 bool is_still_at(const std::string& path, int descriptor) {
   using FileStatus = struct stat;
   FileStatus there{}, here{};

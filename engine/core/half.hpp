@@ -12,8 +12,8 @@ namespace lodestone::core {
 
 namespace detail {
 
-/// Bits of the nearest number with this many bits of exponent and mantissa, ties to even; too large:
-/// infinite; of NaN the first bits of its payload stay.
+/// Returns the bits of the nearest number with this many bits of exponent and mantissa, ties to even; too
+/// large: infinite; of NaN the first bits of its payload stay.
 template <int exponent_bits, int mantissa_bits>
 [[nodiscard]] constexpr std::uint16_t narrowed(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);

@@ -41,7 +41,7 @@ struct LogOptions {
 void configure(const LogOptions& options);
 /// Ranks other than 0 keep quiet; errors still print.
 void set_silent(bool silent);
-/// True when stdout is a terminal and the format is human: progress bars are allowed.
+/// Returns true when stdout is a terminal and the format is human: progress bars are allowed.
 [[nodiscard]] bool is_interactive();
 
 /// Writes the result of a command to standard output, past the log. errors: FileError when it is full

@@ -112,7 +112,7 @@ double relative_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return size > 0.0 ? (a - b).norm() / size : 0.0;
 }
 
-/// |wᵀ(J v) − vᵀ(Jᵀ w)| over the sum of the sizes of the terms added.
+/// Returns |wᵀ(J v) − vᵀ(Jᵀ w)| over the sum of the sizes of the terms added.
 double dot_gap(const ConstVectorRef& v, const ConstVectorRef& w, const ConstVectorRef& jv,
                const ConstVectorRef& jtw) {
   const double size = std::max((w.array() * jv.array()).abs().sum(), (v.array() * jtw.array()).abs().sum());
@@ -129,7 +129,7 @@ double chain_gap(const Linearization& at_x, const Eigen::MatrixXd& v, const Eige
                   relative_difference(through.values, jv(through.rows, Eigen::all)));
 }
 
-/// A few combinations of outputs, as of data that combine components. shapes: (3, n_out).
+/// Returns a few combinations of outputs, as of data that combine components. shapes: (3, n_out).
 SparseRows some_combinations(Eigen::Index n_out) {
   SparseRows left(3, n_out);
   for (Eigen::Index row = 0; row < left.rows() && n_out > 0; ++row) {
@@ -139,8 +139,8 @@ SparseRows some_combinations(Eigen::Index n_out) {
   return left;
 }
 
-/// The sparse Jacobian, where there is one, against the dense one, and rows with a factor on the left, with
-/// and without an inner map of the directions v.
+/// Compares the sparse Jacobian, where there is one, with the dense one. Does the same for rows with a factor
+/// on the left, with and without an inner map of the directions v.
 double left_gap(const Linearization& at_x, const Eigen::MatrixXd& jacobian, const Eigen::MatrixXd& v) {
   const auto sparse = at_x.sparse_jacobian();
   const double of_sparse = sparse ? relative_difference(sparse->toDense(), jacobian) : 0.0;

@@ -7,8 +7,8 @@
 namespace lodestone::core {
 namespace {
 
-/// Edit distance with insertions, deletions, substitutions and swaps of neighbours (optimal string
-/// alignment).
+/// Returns the edit distance with insertions, deletions, substitutions and swaps of neighbours (optimal
+/// string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});

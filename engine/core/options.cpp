@@ -31,7 +31,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   return nearest ? fmt::format("did you mean {}?", json_quoted(prefix + *nearest)) : std::string();
 }
 
-/// First (or last) segment of a dotted key and what remains.
+/// Returns the first (or last) segment of a dotted key and what remains.
 std::pair<std::string_view, std::string_view> split_first(std::string_view key) {
   const auto dot = key.find('.');
   return dot == std::string_view::npos ? std::pair(key, std::string_view())
@@ -43,7 +43,8 @@ std::pair<std::string_view, std::string_view> split_last(std::string_view key) {
                                        : std::pair(key.substr(0, dot), key.substr(dot + 1));
 }
 
-/// A number as TOML: the shortest text that reads back to the same double, always recognizable as a float.
+/// Returns a number as TOML: the shortest text that reads back to the same double, always recognizable as a
+/// float.
 std::string toml_number(double value) {
   const std::string text = fmt::format("{}", value);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;

@@ -53,7 +53,7 @@ class Options {
   [[nodiscard]] double real(std::string_view key, std::optional<double> fallback = {})
       const;  ///< takes integers too; must be finite
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {}) const;
-  /// Text out of a fixed list. errors: ConfigError listing the allowed words.
+  /// Reads a text out of a fixed list. errors: ConfigError listing the allowed words.
   [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed,
                                    std::optional<std::string> fallback = {}) const;
   /// Returns the enumerator whose word is given. errors: as above.
@@ -73,7 +73,7 @@ class Options {
 
   /// The keys of this table as they were set; marks none as known.
   [[nodiscard]] std::vector<std::string> keys() const;
-  /// Full dotted path of this table ("" for the root) and where a key was set ("file:line").
+  /// Returns the full dotted path of this table ("" for the root) and where a key was set ("file:line").
   [[nodiscard]] std::string path() const;
   [[nodiscard]] std::string where(std::string_view key) const;
   void require_all_used() const;

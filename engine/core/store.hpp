@@ -41,7 +41,7 @@ class Store {
   virtual ~Store() = default;
   /// Returns the name of the place for messages, a file for example.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// True when something has been saved and not been removed.
+  /// Returns true when something has been saved and not been removed.
   [[nodiscard]] virtual bool exists() const = 0;
   /// Replaces what is stored by the arrays that `write` hands to the sink, as a whole. After an exception, or
   /// the end of the process on the way, the place keeps what it had. errors: those of `write`; FileError.

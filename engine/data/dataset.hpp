@@ -38,7 +38,7 @@ class Dataset {
   /// number outside 0 … size() − 1; those of the source.
   [[nodiscard]] NamedTensors items(std::span<const std::int64_t> numbers,
                                    Device device = default_device()) const;
-  /// Items first … last − 1. errors: as `items`.
+  /// Returns the items first … last − 1. errors: as `items`.
   [[nodiscard]] NamedTensors items(std::int64_t first, std::int64_t last,
                                    Device device = default_device()) const;
 

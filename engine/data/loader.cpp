@@ -18,7 +18,7 @@ constexpr std::uint64_t first_stream = std::uint64_t{1} << 62;
 
 std::uint64_t stream_of(std::int64_t epoch) { return first_stream + static_cast<std::uint64_t>(epoch); }
 
-/// Keys of items, u64[items, 3].
+/// Returns the keys of items, u64[items, 3].
 Tensor keys_of(std::uint64_t seed, std::int64_t epoch, std::span<const std::int64_t> items, Device device) {
   std::vector<std::uint64_t> words;
   for (const std::int64_t item : items)

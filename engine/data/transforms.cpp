@@ -30,7 +30,7 @@ int n_batch_axes(std::string_view what, const Located& x, const Tensor& keys) {
   return n;
 }
 
-/// One number per item, next to x.
+/// Returns one number per item, next to x.
 Tensor per_item(const Tensor& drawn, const Tensor& x) {
   Shape shape = drawn.shape();
   while (shape.rank() < x.rank()) shape.push_back(1);

@@ -8,13 +8,13 @@
 
 namespace lodestone::engine {
 
-/// Gives a node the value that its kernel computes from its evaluated inputs, into the buffer of one of them
-/// where the kernel allows it and nobody else needs that buffer, and `may_overwrite`. errors: those of the
+/// Gives a node the value that its kernel computes from its evaluated inputs. It lies in the buffer of one of
+/// them where `may_overwrite`, the kernel allows it and nobody else needs that buffer. errors: those of the
 /// kernel, DeviceError where there is no memory; the node then stays without a value.
 void run_kernel(Node& node, bool may_overwrite);
 
-/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op, its
-/// result and the line it came up in.
+/// Throws the error at hand again with the op, its result and the line it came up in. It comes from the
+/// depths of a kernel (what a library refuses).
 [[noreturn]] void rethrow_with_place(const core::ShapeError& error, const OpInfo& op, const Aval& aval,
                                      const std::source_location& where);
 

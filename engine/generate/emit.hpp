@@ -11,16 +11,16 @@
 namespace lodestone::engine {
 
 /// Returns whether there is text of an expression that gives its bits. There is none of rows that are
-/// combined, none of complex and two-byte numbers, nor where a float becomes an integer other than i32 and
-/// i64: what numbers out of range give depends on instruction and compiler.
+/// combined, and none of complex and two-byte numbers. Nor is there one where a float becomes an integer
+/// other than i32 and i64: what numbers out of range give depends on instruction and compiler.
 [[nodiscard]] bool has_text(const Expr& expr);
 
 /// The name of the function in a kernel's text.
 inline constexpr const char* kernel_name = "lodestone_kernel";
-/// Returns the text of an `ExprFn`, that computes the expression in one loop, or in
-/// several over parts of a few hundred elements where it has functions that vectorize for usual arguments
-/// only. The bodies of its kernels are functions made of their own words. Neither shapes nor numbers are part
-/// of it, so that clusters of many programs have one text. `is_one`, by operand: all places see one element.
+/// Returns the text of an `ExprFn`, which computes the expression in one loop. Where it has functions that
+/// vectorize for usual arguments only, it has several loops over parts of a few hundred elements. The bodies
+/// of its kernels are functions made of their own words. Neither shapes nor numbers are part of it, so that
+/// clusters of many programs have one text. `is_one`, by operand: all places see one element.
 [[nodiscard]] std::string kernel_text(const Expr& expr, const std::vector<bool>& is_one);
 
 /// Returns a kernel with all that it stands on: a whole file of C++20 without headers.

@@ -119,7 +119,7 @@ class AttrsOf final : public Attrs {
                                     const std::source_location& where);
 }  // namespace detail
 
-/// Attributes from a struct that lists all its members: `static auto fields() { return
+/// Makes attributes from a struct that lists all its members: `static auto fields() { return
 /// std::tuple{Field{"axes", &ReduceAttrs::axes}}; }`
 template <class T>
 [[nodiscard]] AttrsPtr make_attrs(T&& fields) {

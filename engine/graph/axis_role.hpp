@@ -6,8 +6,8 @@
 
 namespace lodestone::engine {
 
-/// The meaning of a number, or of each of a list, for the axes of an op's arrays, and so what becomes of it
-/// when all of them get one more axis in front. Extents are those of the output, and follow it.
+/// The meaning of a number, or of each of a list, for the axes of an op's arrays. It decides what becomes of
+/// the number when they all get one more axis in front. Extents are those of the output, and follow it.
 enum class AxisRole : std::uint8_t {
   none,      ///< nothing: it stays
   index,     ///< which axis, or how many axes stand in front: one more

@@ -13,8 +13,8 @@ class OpTable {
  public:
   /// Returns the table with the engine's own ops, which engine/dispatch registers at the first call.
   static OpTable& global();
-  /// Adds a row. errors: InvalidArgument when the name is taken, or the row lacks a shape rule, or it has
-  /// neither a derivative nor the reason for none, or two reverse rules.
+  /// Adds a row. errors: InvalidArgument when the name is taken, or the row lacks a shape rule; also when it
+  /// has two reverse rules, or neither a derivative nor the reason for none.
   OpInfo& add(OpInfo row);
   /// Returns the row of an op. errors: InvalidArgument for an unknown name, with the nearest one.
   [[nodiscard]] OpInfo& at(std::string_view name);

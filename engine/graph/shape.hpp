@@ -67,9 +67,9 @@ class Shape : public IntList {
 using Strides = IntList;  ///< in elements; 0 on a broadcast axis, negative on a reversed one
 using Axes = IntList;
 
-/// Strides of a row-major array without gaps.
+/// Returns the strides of a row-major array without gaps.
 [[nodiscard]] Strides contiguous_strides(const Shape& shape);
-/// True when elements lie row-major without gaps (axes of extent 1 do not matter).
+/// Returns true when elements lie row-major without gaps (axes of extent 1 do not matter).
 [[nodiscard]] bool is_contiguous(const Shape& shape, const Strides& strides);
 
 }  // namespace lodestone::engine

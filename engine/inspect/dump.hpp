@@ -25,10 +25,10 @@ struct DumpedValue {
   ArrayStatistics statistics;
 };
 
-/// Runs f once on a level with these arguments and the values of its cells, none of which changes, and writes
-/// number of elements, min, max, mean, L2 norm, counts of NaN and infinities and a checksum of each value,
-/// inputs among them. errors: those of f and of the sink; InvalidArgument with the line where f reads values
-/// of its arguments or cells, and inside of a transform.
+/// Runs f once on a level with these arguments and the values of its cells, none of which changes. Of each
+/// value, inputs among them, it writes number of elements, min, max, mean, L2 norm, counts of NaN and
+/// infinities, and a checksum. errors: those of f and of the sink; InvalidArgument with the line where f
+/// reads values of its arguments or cells, and inside of a transform.
 void dump(const Function& f, const Tensors& arguments, core::ArraySink& sink, const DumpOptions& options = {},
           std::source_location where = std::source_location::current());
 

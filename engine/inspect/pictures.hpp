@@ -17,10 +17,10 @@ struct PictureOptions {
 };
 
 /// Returns a page (HTML, self-contained) that shows what the compiler makes of f for arguments of these
-/// abstract values: the program as it was recorded, after the rules that drop ops, and as it runs, each as a
-/// tree by module, with the line and the bytes of results, and why elementwise ops are not merged; then
-/// launches with places in memory, and the memory over time. A module is named by the cells that an
-/// instruction reads. errors: as those of `dry_run`.
+/// abstract values: the program as it was recorded, after the rules that drop ops, and as it runs. Each is a
+/// tree by module, with the line and the bytes of results, and with the reason why elementwise ops are not
+/// merged. Then come launches with places in memory, and the memory over time. A module is named by the cells
+/// that an instruction reads. errors: as those of `dry_run`.
 [[nodiscard]] std::string page(const Function& f, std::span<const Aval> arguments,
                                const PictureOptions& options = {},
                                std::source_location where = std::source_location::current());

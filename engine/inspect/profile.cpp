@@ -58,14 +58,14 @@ class Stopwatch {
     end_all_from(graph_level());  // those that threw
     running_.push_back({graph_level(), 0.0});
   }
-  /// Seconds of the op that ends.
+  /// Returns the seconds of the op that ends.
   double end() {
     lap();
     const double seconds = running_.back().seconds;
     running_.pop_back();
     return seconds;
   }
-  /// Seconds in which no op ran.
+  /// Returns the seconds in which no op ran.
   double between() {
     end_all_from(0);
     return between_;

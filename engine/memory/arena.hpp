@@ -37,7 +37,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// At least `bytes`, aligned. errors: DeviceError that names the budget or the system's refusal.
+  /// Returns at least `bytes`, aligned. errors: DeviceError that names the budget or the system's refusal.
   [[nodiscard]] std::byte* allocate(std::size_t bytes);
   void free(std::byte* block, std::size_t bytes) noexcept;
   /// Counts memory that others allocated for this device (factorizations of a solver). errors: DeviceError

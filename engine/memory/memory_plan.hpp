@@ -30,14 +30,14 @@ struct MemoryPlan {
 };
 
 /// Places the pieces, which come in the order of their first launches. Orders by size, size × lifetime,
-/// lifetime and arrival are tried, each with the first and with the smallest gap that a piece fits in, and
-/// mended by placing earlier what was on top. The smallest block wins, and one of `most_alive` bytes ends the
-/// search. More than 4 096 pieces are placed in the order of arrival only.
-/// source: Pisarchyk & Lee 2020, arXiv:2001.03288
+/// lifetime and arrival are tried, each with the first and with the smallest gap that a piece fits in. They
+/// are mended by placing earlier what was on top. The smallest block wins, and one of `most_alive` bytes ends
+/// the search. More than 4 096 pieces are placed in the order of arrival only. source: Pisarchyk & Lee 2020,
+/// arXiv:2001.03288
 [[nodiscard]] MemoryPlan placed(std::span<const Piece> pieces);
 
-/// Checks that pieces that live at once do not overlap, that those written in place lie where they should,
-/// and that all lie within the block. errors: InvalidArgument that names the pieces.
+/// Checks that pieces that live at once do not overlap, and that all fit into the block. Those written in
+/// place must lie where they should. errors: InvalidArgument that names the pieces.
 void verify(std::span<const Piece> pieces, const MemoryPlan& plan);
 
 namespace detail {

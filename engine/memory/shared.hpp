@@ -15,7 +15,7 @@ class Counted {
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-  /// True for the last owner, who deletes.
+  /// Returns true for the last owner, who deletes.
   [[nodiscard]] bool release() const noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   [[nodiscard]] std::uint32_t n_owners() const noexcept { return owners_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_one_owner() const noexcept { return owners_.load(std::memory_order_acquire) == 1; }

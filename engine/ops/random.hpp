@@ -44,7 +44,7 @@ namespace lodestone::engine {
                                      std::int64_t high, DType dtype = DType::i64);
 
 /// Returns the numbers 0 … n − 1 (i64) in an order drawn for each key, all equally likely up to n·2^-64:
-/// exchange i = n − 1, …, 1 is with the number drawn below i + 1 by the u64 word at index position + i. Uses
+/// exchange i, from n − 1 to 1, is with a number below i + 1: the u64 word at index position + i. Uses
 /// n indices. shapes: key [batch…, 3] → [batch…, n]. source: Durstenfeld 1964, doi:10.1145/364520.364540
 /// (Fisher–Yates)
 [[nodiscard]] Tensor random_permutation(const Located& key, Dim n);

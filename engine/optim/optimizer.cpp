@@ -14,7 +14,7 @@
 namespace lodestone::engine {
 namespace {
 
-/// |g|², of the dtype of g.
+/// Returns |g|², of the dtype of g.
 Tensor squared_size(const Tensor& g) {
   return core::is_complex(g.dtype()) ? cast(squared_modulus(g), g.dtype()) : square(g);
 }
@@ -151,7 +151,7 @@ Tensor Sgd::updated(std::size_t i, const Tensor& gradient, const Tensors& scalar
 
 namespace {
 
-/// Rate and scale of `adam_step`, and what is left of a parameter by the decay of AdamW.
+/// Returns rate and scale of `adam_step`, and what is left of a parameter by the decay of AdamW.
 std::vector<std::function<double(double, std::int64_t)>> numbers_of(const AdamOptions& options) {
   const auto bias = [](double beta, std::int64_t n) { return 1.0 - std::pow(beta, static_cast<double>(n)); };
   return {[=, beta = options.beta_1](double rate, std::int64_t n) { return rate / bias(beta, n); },

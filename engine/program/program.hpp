@@ -54,8 +54,8 @@ class Program {
   /// Makes a program of what was recorded without values. What the function did not compute from its inputs
   /// becomes constants, which are evaluated. errors: InvalidArgument where a tuple is used as a whole.
   [[nodiscard]] static Program of(const Trace& trace);
-  /// Checks that operands stand before their use, that each value has one origin, that abstract values are
-  /// what the shape rules say, that attributes are those of their rows, and that effects are marked. errors:
+  /// Checks that operands stand before their use, that each value has one origin, and that effects are
+  /// marked. Abstract values must be what the shape rules give, attributes those of their rows. errors:
   /// InvalidArgument that names the instruction.
   explicit Program(ProgramParts parts);
 

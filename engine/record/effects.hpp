@@ -6,8 +6,8 @@
 
 namespace lodestone::engine {
 
-/// The results of ops that must not be left out (`OpInfo::runs_when_recorded`) among those that this thread
-/// records without values while it lives, in the order of the calls. Of several the innermost one gets them.
+/// The results of ops that must not be left out (`OpInfo::runs_when_recorded`), in the order of the calls.
+/// This thread records them without values while the object lives. Of several the innermost one gets them.
 class Effects {
  public:
   Effects();

@@ -12,7 +12,7 @@ class Effects;
 class HeldValues;
 
 /// While one lives, this thread records a function without values whose cells are further inputs and outputs.
-/// A cell that is read for the first time holds a placeholder from then on, and one that is assigned may hold
+/// A cell that is read for the first time holds a placeholder from then on. One that is assigned may hold
 /// what depends on placeholders. At its end every cell holds again what it held before.
 ///
 /// It belongs to the trace that is under way when it begins: inside of sub-graphs of that trace cells can be
@@ -46,7 +46,7 @@ class StateScope {
     bool is_assigned;
   };
   [[nodiscard]] static StateScope* innermost();
-  /// True unless a trace without values is under way inside of the one that the scope belongs to.
+  /// Returns true unless a trace without values is under way inside of the one that the scope belongs to.
   [[nodiscard]] bool takes_placeholders() const;
   Before& note(const Variable& cell);
   void note_read(const Variable& cell);

@@ -58,13 +58,13 @@ class Tensor {
     check_item(core::dtype_of<T>, where);
     return *reinterpret_cast<const T*>(node_->data());
   }
-  /// All elements, row-major, copied.
+  /// Returns all elements, row-major, copied.
   template <class T>
   [[nodiscard]] std::vector<T> to_vector(std::source_location where = std::source_location::current()) const {
     const auto elements = data<T>(where);
     return {elements.begin(), elements.end()};
   }
-  /// All elements, row-major; valid while this tensor (or a copy) lives.
+  /// Returns all elements, row-major; valid while this tensor (or a copy) lives.
   template <class T>
   [[nodiscard]] std::span<const T> data(std::source_location where = std::source_location::current()) const {
     const auto bytes = contiguous_bytes(core::dtype_of<T>, where);

@@ -74,9 +74,9 @@ class Trace {
   [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active,
                             const Tensors& saved = {}) const;
 
-  /// Tangents of the outputs; not valid: zero.
+  /// Returns the tangents of the outputs; not valid: zero.
   [[nodiscard]] Tensors push_forward(const Tensors& tangents) const;
-  /// Cotangents of the inputs; not valid: zero.
+  /// Returns the cotangents of the inputs; not valid: zero.
   [[nodiscard]] Tensors pull_back(const Tensors& cotangents) const;
   struct Batched {
     Tensors outputs;

@@ -33,7 +33,7 @@ inline constexpr std::string_view dtype_key =
 /// Returns eight hexadecimal digits.
 [[nodiscard]] std::string checksum_text(std::uint32_t checksum);
 
-/// Returns the header as it stands in the file, its own checksum put in, filled with blanks so that the data
+/// Returns the header as it stands in the file, its own checksum put in. Blanks fill it so that the data
 /// begin at a multiple of 8. errors: InvalidArgument for a name or text that is no UTF-8, or a header past
 /// the limit.
 [[nodiscard]] std::string compose(const Header& header, const std::string& path);

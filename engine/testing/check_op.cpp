@@ -35,7 +35,7 @@ double norm(const Tensors& tensors) {
   return total;
 }
 
-/// Re Σ conj(a) b over all tensors.
+/// Returns Re Σ conj(a) b over all tensors.
 double inner(const Tensors& a, const Tensors& b) {
   double total = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {

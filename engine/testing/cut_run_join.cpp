@@ -21,7 +21,7 @@ struct Part {
   Dim first, last;
 };
 
-/// An empty part, one element, and the rest in two parts as equal as possible.
+/// Returns an empty part, one element, and the rest in two parts as equal as possible.
 std::array<Part, 4> parts_of(Dim extent) {
   const Dim one = std::min<Dim>(extent, 1), middle = (extent + one) / 2;
   return {{{0, 0}, {0, one}, {one, middle}, {middle, extent}}};

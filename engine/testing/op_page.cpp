@@ -75,7 +75,7 @@ std::string axes_text(const OpInfo& row, const Tensors& in, const Aval& out, con
   return "    axes " + row.axis_map({avals, out, attrs}).text();
 }
 
-/// Three samples with elements: inputs → output, attributes, axes.
+/// Returns three samples with elements: inputs → output, attributes, axes.
 std::string examples(const OpInfo& row) {
   std::string lines;
   int n_shown = 0;

@@ -11,7 +11,7 @@
 namespace lodestone::engine {
 namespace {
 
-/// An array of zeros of another shape or dtype.
+/// Returns an array of zeros of another shape or dtype.
 Tensor zeros_as(const Tensor& like, const Shape& shape, DType dtype) {
   const std::vector<std::byte> bytes(static_cast<std::size_t>(shape.count()) * core::size_of(dtype));
   return Tensor::from_bytes(bytes, {shape, dtype, like.device()});

@@ -14,9 +14,9 @@ struct Refusals {
   std::string unclear;  ///< a message and the part that it lacks; "": none
 };
 
-/// Calls an op with one input more or less, and with each input in turn of another dtype, with an axis more
-/// or less, with a longer axis. Where it refuses, the message must name the op, what is expected, what came,
-/// and the line; of shapes that do not fit each other, both.
+/// Calls an op with one input more or less. Then each input in turn has another dtype, an axis more or less,
+/// or a longer axis. Where it refuses, the message must name the op, what is expected, what came, and the
+/// line; of shapes that do not fit each other, both.
 [[nodiscard]] Refusals refusals_of(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs);
 
 }  // namespace lodestone::engine

@@ -31,7 +31,7 @@ struct FitOptions {
   std::filesystem::path resume_from = {};  ///< a file that `Checkpoint` wrote; empty: from the beginning
   /// Steps and validation are compiled functions of this level; none: they run op by op. Neither changes a
   /// bit. A loss with a number that the host changes while the network is trained must take it by `fed` or
-  /// from a `Variable`, or be trained without a level, since a compiled loss is recorded once.
+  /// from a `Variable`: a compiled loss is recorded once. Or it is trained without a level.
   std::optional<Level> level = Level::O1;
   /// Bytes that a step may take for what lives within it, as `CompileOptions::budget`: smaller ones cost
   /// time.

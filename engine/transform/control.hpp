@@ -22,7 +22,7 @@ struct Scanned {
 /// Returns carry, y_t = f(carry, x_t) for t = 0, 1, … (or from the last to the first). The backward pass
 /// keeps the carry of every step and runs each again. Cells that f assigns go from step to step as the carry
 /// does, and hold afterwards what the last step gave. shapes: xs [T, …] each, all with the same T; f gets the
-/// carry and then one slice of every x [ … ], gives a carry like the one it got and then the y; ys [T, …].
+/// carry and then one slice of every x [ … ]; it gives a carry like the one it got and then the y; ys [T, …].
 /// errors: ShapeError for extents that differ, no xs and for a carry that changes; InvalidArgument when f
 /// looks at values.
 [[nodiscard]] Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)>& f,

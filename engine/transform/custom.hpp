@@ -21,9 +21,9 @@ struct CustomRules {
 };
 
 /// Returns f, whose inside is never differentiated. The rules are recorded graph: they are differentiated
-/// again for second derivatives, and batched. errors: InvalidArgument for a rule that is missing, gives other
-/// shapes, or when the derivative is taken of a tensor that f captured rather than was given; f must not look
-/// at values.
+/// again for second derivatives, and batched. errors: InvalidArgument for a rule that is missing or gives
+/// other shapes; also when the derivative is taken of a tensor that f captured rather than was given. f must
+/// not look at values.
 [[nodiscard]] Function custom(Function f, CustomRules rules,
                               std::source_location where = std::source_location::current());
 

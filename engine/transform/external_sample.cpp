@@ -9,7 +9,7 @@
 namespace lodestone::engine {
 namespace {
 
-/// sin(A x + b), a map that every rule can be checked on.
+/// Returns sin(A x + b), a map that every rule can be checked on.
 AttrsPtr small_map(Sampler& sampler) {
   const Dim n_in = sampler.integer(1, 4), n_out = sampler.integer(1, 4);
   Eigen::MatrixXd a(n_out, n_in);

@@ -21,7 +21,7 @@ class ImplicitFactors {
   [[nodiscard]] virtual Tensor solve(const Tensor& right_hand_sides) const = 0;
   /// Returns X with F_uᴴ X = B, shapes as `solve`.
   [[nodiscard]] virtual Tensor solve_adjoint(const Tensor& right_hand_sides) const = 0;
-  /// Memory held, an estimate.
+  /// Returns the memory held, an estimate.
   [[nodiscard]] virtual std::size_t bytes() const { return 0; }
 };
 

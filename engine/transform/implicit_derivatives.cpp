@@ -14,8 +14,8 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// f of an item as a function of all of them; `x` with axes of its own behind the items' counts as the last
-/// argument.
+/// Returns f of an item as a function of all of them; `x` with axes of its own behind the items' counts as
+/// the last argument.
 Function over_items(Function f, R args, std::size_t n_arguments, int n_own_axes = 0) {
   std::vector<bool> only_last(n_arguments, false);
   only_last.back() = true;
@@ -24,7 +24,7 @@ Function over_items(Function f, R args, std::size_t n_arguments, int n_own_axes 
   return f;
 }
 
-/// F(u, m) of one item.
+/// Returns F(u, m) of one item.
 Function residual_of(R args) {
   return [problem = args.as<ImplicitAttrs>().problem, where = args.where](const Tensors& um) -> Tensors {
     const Tensor f = problem->residual(um[0], {um.begin() + 1, um.end()});
@@ -37,7 +37,7 @@ Function residual_of(R args) {
   };
 }
 
-/// A x, or Aᴴ x, of one item as a function of u, m and x [n].
+/// Returns A x, or Aᴴ x, of one item as a function of u, m and x [n].
 Function product_of(R args) {
   return [residual = residual_of(args), side = args.as<ImplicitAttrs>().side,
           where = args.where](const Tensors& umx) -> Tensors {
@@ -105,7 +105,7 @@ Tensor apply(R args, Side side, const Tensors& um, const Tensor& b) {
   return record(op, inputs, make_attrs(attrs), args.where);
 }
 
-/// [items…, n] of [items…, shape of u or F].
+/// Returns [items…, n] of [items…, shape of u or F].
 Tensor flat(R args, const Tensor& x) {
   return reshape({x, args.where},
                  joined(args.in[0].shape(), {args.as<ImplicitAttrs>().problem->unknown.count()}));
@@ -117,13 +117,13 @@ Tensors solution_and_parameters(R args) {
   return um;
 }
 
-/// F(u, ·) at the solution u = args.out.
+/// Returns F(u, ·) at the solution u = args.out.
 Partials residual_at(R args) {
   const Tensors um = solution_and_parameters(args);
   return {over_items(residual_of(args), args, um.size()), um, 1, args.where};
 }
 
-/// (u, m) ↦ A(u, m) X, or Aᴴ X, at X = args.out.
+/// Returns (u, m) ↦ A(u, m) X, or Aᴴ X, at X = args.out.
 Partials product_at(R args) {
   const Tensor& x = args.out;
   const Tensors um(args.in.begin() + 1, args.in.end() - 1);

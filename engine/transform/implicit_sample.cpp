@@ -11,7 +11,7 @@ namespace {
 
 using Matrix = Eigen::Matrix<std::complex<double>, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A tensor [rows, cols] of any floating dtype, and back.
+/// Returns a tensor [rows, cols] of any floating dtype as a matrix.
 Matrix matrix_of(const Tensor& x) {
   const Tensor wide = reshape(cast(x, DType::c128), {-1, x.rank() > 0 ? x.shape().back() : 1});
   return Eigen::Map<const Matrix>(wide.data<std::complex<double>>().data(), wide.dim(0), wide.dim(1));

@@ -31,7 +31,7 @@ const std::vector<Solution>& items_of(R args) {
   return static_cast<const Solutions&>(*args.in[0].node().object).items;
 }
 
-/// Item i of x [items…, rest…].
+/// Returns item i of x [items…, rest…].
 Tensor item_of(const Tensor& x, int n_axes, Dim n_items, Dim i) {
   if (n_axes == 0) return x;
   Shape flat{n_items};

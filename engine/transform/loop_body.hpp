@@ -25,9 +25,9 @@ class LoopPlan {
 /// so runs are counted. engine/compile defines it.
 class LoopPlans {
  public:
-  /// Returns a plan for evaluated inputs like these, with strides and all; null as long as the runs so far
-  /// and the `n_runs` to come do not pay for it, for other values than arrays, and while an
-  /// `ExecutionObserver` looks on.
+  /// Returns a plan for evaluated inputs like these, with strides and all; null for other values than arrays
+  /// and while an `ExecutionObserver` looks on; also as long as the runs so far and the `n_runs` to come do
+  /// not pay for it.
   [[nodiscard]] std::shared_ptr<const LoopPlan> at(const Trace& body, const Tensors& like,
                                                    std::size_t n_carry, std::int64_t n_runs);
 

@@ -162,7 +162,7 @@ Marks floats_of(const std::vector<Aval>& avals, std::size_t n) {
   return result;
 }
 
-/// A scan that carries the tangents beside the carry.
+/// Returns a scan that carries the tangents beside the carry.
 Tensor scan_jvp(R args, std::span<const Tensor> tangents) {
   const auto& attrs = args.as<LoopAttrs>();
   const std::vector<Aval> inputs = attrs.body.inputs();
@@ -212,7 +212,7 @@ Tensors carries_of(R args) {
   return {result.begin() + static_cast<std::ptrdiff_t>(attrs.n_carry), result.end()};
 }
 
-/// A scan the other way that carries the cotangents of the carry, and sums up those of k.
+/// Returns a scan the other way that carries the cotangents of the carry, and sums up those of k.
 Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
   const auto& attrs = args.as<LoopAttrs>();
   const std::vector<Aval> inputs = attrs.body.inputs(), outputs = attrs.body.outputs();
@@ -302,8 +302,8 @@ struct Step {
   Variables carried, read;  ///< those that it assigns, and those that it reads only
 };
 
-/// Returns a step of (carry…, cells that it assigns…, x…, cells that it only reads…, captured…), made of one
-/// with all cells behind carry and x.
+/// Returns a step of (carry…, cells that it assigns…, x…, cells that it only reads…, captured…). It is made
+/// of one with all cells behind carry and x.
 Step with_carried_cells(const Subgraph::WithCells& recorded, const LoopAttrs& own,
                         const std::source_location& where) {
   const auto& [body, read, assigned] = recorded;

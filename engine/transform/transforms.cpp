@@ -26,7 +26,7 @@ void check_like(std::string_view what, const Tensors& given, const Tensors& like
                          list(given), at_line(where));
 }
 
-/// Real numbers that make up a tensor: [shape…] or, complex, [shape…, 2].
+/// Returns the real numbers that make up a tensor: [shape…] or, complex, [shape…, 2].
 Tensor as_real(const Tensor& x) {
   if (!core::is_complex(x.dtype())) return x;
   const Tensor parts[] = {expand_dims(real(x), -1), expand_dims(imag(x), -1)};
@@ -37,7 +37,7 @@ Tensor as_complex(const Tensor& x) {
   return complex(squeeze(slice(x, -1, 0, 1), -1), squeeze(slice(x, -1, 1, 2), -1));
 }
 
-/// One unit direction per element of x, as axis 0. shapes: [n, shape of x].
+/// Returns one unit direction per element of x, as axis 0. shapes: [n, shape of x].
 Tensor unit_directions(const Tensor& x) {
   const std::int64_t n = x.count();
   const Tensor diagonal = pad(ones({n, 1}, x.dtype(), x.device()), {0, 0},

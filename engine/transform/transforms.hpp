@@ -87,7 +87,7 @@ requires std::regular_invocable<F, Tensor>
   };
 }
 
-/// f over axis 0 of its argument, as a function.
+/// Returns f over axis 0 of its argument, as a function.
 template <class F>
 requires std::regular_invocable<F, Tensor>
 [[nodiscard]] auto vmap(F f, std::source_location where = std::source_location::current()) {

@@ -93,7 +93,7 @@ template <std::size_t n_terms>
   return std::abs(x) < 0x1p-54 ? x : result;
 }
 
-/// e^x / 2 of x >= 0, infinite where that is too large.
+/// Returns e^x / 2 of x >= 0, infinite where that is too large.
 [[gnu::always_inline]] inline Pair half_exp(double x) {
   using E = Exponent<double>;
   const double bounded = x > 712.0 ? 712.0 : x;
@@ -110,7 +110,7 @@ template <std::size_t n_terms>
 template <std::size_t n>
 inline constexpr auto sinh_series = series<n>([](int k) { return 1.0 / factorial(2 * k + 3); });
 
-/// h ± 1 / (4 h), h = e^|x| / 2.
+/// Returns h ± 1 / (4 h), h = e^|x| / 2.
 [[gnu::always_inline]] inline double sinh_of(double x) {
   const double size = std::abs(x), z = x * x;
   const double inside = std::fma(size * z, polynomial<sinh_series<9>>(z), size);
@@ -156,8 +156,8 @@ template <const auto& coefficients>
   return std::copysign(size < 1.0 ? inside : outside, x);
 }
 
-/// (erf x / x − 2/√π) / x² in powers of x², 0 to 1, and e^{x²} erfc x in powers of 2 / (2 + x) − 1/2, x from
-/// 1 to 6 (to 4 for f32).
+/// Coefficients of (erf x / x − 2/√π) / x² in powers of x², 0 to 1; behind them those of e^{x²} erfc x in
+/// powers of 2 / (2 + x) − 1/2; x goes from 1 to 6 (to 4 for f32).
 inline constexpr std::array erf_double{
     -0.37612638903183754,    0.11283791670955125,    -0.026866170645131082,   0.0052239776254384687,
     -0.00085483270230246957, 0.00012055332952700439, -1.4925649082364785e-05, 1.6462076794793434e-06,

@@ -8,8 +8,8 @@
 namespace lodestone::engine::vmath {
 namespace detail {
 
-/// (asin x / x − 1) / x² in powers of x², 0 to 1/4, and (atan x / x − 1) / x², 0 to (√2 − 1)²
-/// (scripts/vmath_coefficients.py).
+/// Coefficients of (asin x / x − 1) / x² in powers of x², 0 to 1/4; then of (atan x / x − 1) / x², 0 to
+/// (√2 − 1)². source: scripts/vmath_coefficients.py.
 inline constexpr std::array asin_double{0.16666666666666669,   0.074999999999984329, 0.044642857146355429,
                                         0.030381944138531247,  0.022372172942149889, 0.017352392720869973,
                                         0.013971212973552933,  0.011479177415184906, 0.010322814350185779,

@@ -86,7 +86,7 @@ template <std::size_t n_terms>
   return fast_sum(with_cube.high, low);
 }
 
-/// e^(high + low).
+/// Returns e^(high + low).
 [[gnu::always_inline]] inline double exp_of_pair(Pair x) {
   using E = Exponent<double>;
   const bool is_far = !(std::abs(x.high) < 746.0);

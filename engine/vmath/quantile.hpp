@@ -17,8 +17,8 @@ template <class T, std::size_t n>
   return sum;
 }
 
-/// Quantile of the standard normal distribution, to some 1e-16 relative.
-/// source: Wichura 1988, algorithm AS 241 (PPND16), doi:10.2307/2347330
+/// Returns the quantile of the standard normal distribution, to some 1e-16 relative. source: Wichura 1988,
+/// algorithm AS 241 (PPND16), doi:10.2307/2347330
 template <class T>
 [[nodiscard]] inline T normal_quantile(T p) {
   static constexpr std::array<double, 8> a{

@@ -21,7 +21,7 @@ namespace {
 
 bool all_passed = true;
 
-/// One row of the table; every check is a deviation and its limit.
+/// Prints one row of the table; every check is a deviation and its limit.
 void judge(const std::string& what, double deviation, double limit) {
   const bool passed = deviation <= limit;
   all_passed = all_passed && passed;
@@ -33,8 +33,8 @@ double half_space_deviation() {
   return (simulation.value(Eigen::Vector3d::Constant(2.3)).array() - 2.3).abs().maxCoeff();
 }
 
-/// Largest relative difference from the image series for AB/2 from a hundredth to a thousand times the
-/// thickness.
+/// Returns the largest relative difference from the image series for AB/2 from a hundredth to a thousand
+/// times the thickness.
 double image_series_deviation(double bottom_ohm_m) {
   const double top_ohm_m = 100.0, thickness_m = 10.0;
   const auto survey = dc::schlumberger_survey(0.1, 1e4, 51);

@@ -104,7 +104,7 @@ Measured mt_data(const Layers& layers) {
                          .turn = std::move(turn)})};
 }
 
-/// Both data sets of the same unknowns.
+/// Returns both data sets of the same unknowns.
 Measured joined(const Measured& first, const Measured& second) {
   const auto below = [&](const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
     return (Eigen::VectorXd(a.size() + b.size()) << a, b).finished();
@@ -185,7 +185,7 @@ class Inversions {
   std::filesystem::path folder_;
 };
 
-/// Mean absolute deviation from the true log10 resistivity over the layers between two depths.
+/// Returns the mean absolute deviation from the true log10 resistivity over the layers between two depths.
 double deviation(const Layers& layers, const Eigen::VectorXd& model, double from_m, double to_m) {
   double sum = 0.0;
   int n = 0;

@@ -3,8 +3,7 @@
 //
 // Equation: data = F(m) with m = decoded codes in the region, and cells elsewhere
 //
-// Sample run: learned data/samtex/edi_kim_eto data/kim_eto_prior/vae.h5 out/learned [SAMPLES
-// [MAX_ITERATIONS]]
+// Sample run: learned data/samtex/edi_kim_eto data/kim_eto_prior/vae.h5 out/learned [SAMPLES [ITERATIONS]]
 #include "io/run/program.hpp"
 using namespace lodestone;
 

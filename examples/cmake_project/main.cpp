@@ -31,7 +31,7 @@ core::MapPtr make_gravity() {
   });
 }
 
-/// A basin 2 km deep in the middle and 200 m at its rims, as log10 thickness.
+/// Returns a basin 2 km deep in the middle and 200 m at its rims, as log10 thickness.
 Eigen::VectorXd true_model() {
   return Eigen::VectorXd::NullaryExpr(n_columns, [](Eigen::Index j) {
     const double from_middle = (static_cast<double>(j) + 0.5) / static_cast<double>(n_columns) - 0.5;
@@ -47,7 +47,7 @@ Eigen::VectorXd measured(const core::DifferentiableMap& forward) {
   return data;
 }
 
-/// Differences between neighbours, and a little of each value so that the operator is invertible.
+/// Returns differences between neighbours, and a little of each value so that the operator is invertible.
 Eigen::SparseMatrix<double> roughness() {
   Eigen::SparseMatrix<double> result(2 * n_columns - 1, n_columns);
   for (Eigen::Index j = 0; j + 1 < n_columns; ++j) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: the user's own physics, a DC sounding, inverted from a CSV file with checkpoints and
-// report.
+// What this shows: a physics of one's own, a DC sounding, from a CSV file to result.h5 and report.
 //
 // Equation: log10 apparent resistivity = dc::Simulation(log10 resistivity of 42 layers)
 //

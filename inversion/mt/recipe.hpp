@@ -62,9 +62,9 @@ struct ProblemOptions {
 [[nodiscard]] Problem problem(MPI_Comm comm, const physics::mt::Observations& observed,
                               const ProblemOptions& options = {});
 
-/// Inverts each station for a layered earth and puts the layers side by side as a section, with the responses
-/// of the layered earths and a table of the soundings. Every rank computes all of it. errors: those of
-/// `invert_soundings`. `about`: texts of the outcome.
+/// Inverts each station for a layered earth and puts the layers side by side as a section. The outcome also
+/// holds the responses of the layered earths and a table of the soundings. Every rank computes all of it.
+/// errors: those of `invert_soundings`. `about`: texts of the outcome.
 [[nodiscard]] Outcome stitch_soundings(MPI_Comm comm, const physics::mt::Observations& observed,
                                        const ProblemOptions& options, About about = {});
 

@@ -17,7 +17,7 @@ namespace {
 
 using physics::mesh::TensorGrid;
 
-/// Heights of all rows but the last, which goes on without end.
+/// Returns the heights of all rows but the last, which goes on without end.
 std::vector<double> layer_thickness_m(const TensorGrid& grid) {
   std::vector<double> thickness;
   for (int iz = 0; iz + 1 < grid.n_z(); ++iz)
@@ -26,7 +26,7 @@ std::vector<double> layer_thickness_m(const TensorGrid& grid) {
   return thickness;
 }
 
-/// Mean of log10 ρₐ; without any, 100 ohm m.
+/// Returns the mean of log10 ρₐ; without any, 100 ohm m.
 double mean_log10_rho(const physics::mt::Sounding& sounding) {
   double sum = 0.0, n = 0.0;
   for (std::size_t f = 0; f < sounding.frequencies_hz.size(); ++f) {
@@ -37,7 +37,7 @@ double mean_log10_rho(const physics::mt::Sounding& sounding) {
   return n > 0.0 ? sum / n : 2.0;
 }
 
-/// Equal cost of structure per decade of depth, as resolution falls.
+/// Returns a roughness that costs as much in every decade of depth, as resolution falls.
 Eigen::SparseMatrix<double> roughness_of_layers(const TensorGrid& grid) {
   const TensorGrid column = TensorGrid::section({0.0, 1.0}, grid.z_edges_m());
   return prior::roughness_operator(

@@ -45,7 +45,7 @@ struct SoundingModel {
 
 /// Returns a section as rough as those that fit data of both modes usually are, for estimates of cost: the
 /// soundings of both modes side by side, without a line in the log; nothing where none can be inverted. How
-/// far columns lean to a mode was chosen so that the memory of six runs of the examples was met within a
+/// far columns lean to a mode was fitted: the estimated memory of six runs of the examples is met within a
 /// factor of 1.4. shape: (n_cells).
 [[nodiscard]] std::optional<Eigen::VectorXd> likely_section(SoundingOptions options,
                                                             const physics::mt::Observations& data,

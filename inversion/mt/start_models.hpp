@@ -27,8 +27,9 @@ struct StartModels {
 /// separates no two cells.
 void check_tears(const std::vector<TearLine>& tears, const physics::mesh::Earth& earth);
 
-/// Describes how surface and sea of a model differ from those of an earth within the sides of its grid, and
-/// what becomes of the model's cells; "" where they agree within 1 m and 1 % of the resistivity of the water.
+/// Describes how surface and sea of a model differ from those of an earth within the sides of its grid. It
+/// also states what becomes of the model's cells; "" where they agree within 1 m and 1 % of the resistivity
+/// of the water.
 [[nodiscard]] std::string difference_of_surfaces(const physics::mesh::Model& model,
                                                  const physics::mesh::Earth& earth);
 

@@ -35,7 +35,7 @@ std::vector<double> places_along(const TensorGrid& grid, Axis axis, const std::v
 }
 
 /// Finds where two surfaces are farthest apart. Their difference is linear in x and in y between the lines
-/// through the points of both, so that it is largest where two such lines, or sides of the grid, cross.
+/// through the points of both. So it is largest where two such lines, or sides of the grid, cross.
 Point farthest_apart_at(const Surface& a, const Surface& b, const TensorGrid& grid) {
   const std::vector<double> ys = places_along(grid, Axis::y, a.y_m(), b.y_m());
   double farthest_m = -1.0;

@@ -23,16 +23,18 @@ struct SimilarityOptions {
   double k1 = 0.01, k2 = 0.03;  ///< C1 = (k1 L)², C2 = (k2 L)²
 };
 
-/// Returns the mean over all whole windows of (2 μ_a μ_b + C1)(2 s_ab + C2) / ((μ_a² + μ_b² + C1)(s_a² + s_b²
-/// + C2)), means and (co)variances over a window's cells. 1: alike; near 0: nothing in common. shapes: (n_z,
-/// n_y) both, at least a window. errors: ShapeError; InvalidArgument (options). source: Wang et al. 2004,
-/// IEEE Trans. Image Process. 13, 600, eq. 13, uniform windows
+/// Returns the structural similarity: the mean over all whole windows of (2 μ_a μ_b + C1)(2 s_ab + C2) /
+/// ((μ_a² + μ_b² + C1)(s_a² + s_b² + C2)); μ and s are means and (co)variances over a window's cells. 1:
+/// alike; near 0: nothing in common. shapes: (n_z, n_y) both, at least a window. errors: ShapeError;
+/// InvalidArgument (options). source: Wang et al. 2004, IEEE Trans. Image Process. 13, 600, eq. 13, uniform
+/// windows
 [[nodiscard]] double structural_similarity(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b,
                                            const SimilarityOptions& options = {});
 
-/// Pearson's correlation of log10 resistivity at the centres of the reference's cells that lie in the earth
-/// and the grid of the other model, where both are finite. Two grids that measure z from the same (the
-/// surface or the datum) are compared at the same z, others at the same depth below their surfaces.
+/// Returns Pearson's correlation of log10 resistivity at the centres of the reference's cells. Cells count
+/// that lie in the earth and the grid of the other model, where both are finite. Two grids that both measure
+/// z from the surface, or both from the datum, are compared at the same z. Others are compared at the same
+/// depth below their surfaces.
 struct Correlation {
   double r = 0.0;  ///< NaN where one of the two does not vary, or below two points
   int n_points = 0;
@@ -42,8 +44,8 @@ struct Correlation {
 [[nodiscard]] Correlation correlation(const physics::mesh::Model& reference,
                                       const physics::mesh::Model& model);
 
-/// Returns the mean of log10 resistivity over a box, whose z is the depth below the surface, weighted by the
-/// volume of the cells inside and below the surface (in 2-D their area); NaN where nothing finite lies there.
+/// Returns the mean of log10 resistivity over a box, whose z is the depth below the surface. Its weights are
+/// the volumes of the cells inside and below the surface (in 2-D areas); NaN where nothing finite lies there.
 /// Bounds along an axis that the grid lacks have no effect. errors: InvalidArgument unless it is a
 /// resistivity.
 [[nodiscard]] double mean_log10(const physics::mesh::Model& model, const physics::mesh::Box& box);

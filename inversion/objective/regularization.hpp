@@ -37,7 +37,7 @@ class Regularization {
   /// Returns S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;
   [[nodiscard]] Eigen::MatrixXd apply_root_transposed(const core::ConstMatrixRef& b) const;
-  /// Multiplications and additions of one column in either of the two.
+  /// Returns the multiplications and additions of one column in either of the two.
   [[nodiscard]] double flops_per_column() const;
 
  private:

@@ -67,8 +67,8 @@ SparseMatrix weighted_rows(const SparseMatrix& roughness, const std::vector<Plac
   return result;
 }
 
-/// Factors that make the difference of its two cells from a row of the operator: 1/|entry| for faces between
-/// two subdomains, else 0.
+/// Returns the factors that make the difference of its two cells from a row of the operator: 1/|entry| for
+/// faces between two subdomains, else 0.
 Eigen::VectorXd scales_between(const SparseMatrix& roughness, const std::vector<int>& subdomain_of) {
   const std::vector<Place> places = places_of(roughness, subdomain_of);
   Eigen::VectorXd largest = Eigen::VectorXd::Zero(roughness.rows());
@@ -192,7 +192,8 @@ double CodedRoughness::cost(const core::ConstVectorRef& unknowns) const {
 }
 const std::vector<double>& CodedRoughness::code_weights() const { return impl_->code_weights; }
 
-/// M(u') ≈ M(u) + M' (u' − u): A = [R M'; √w], b = [R (m_ref − M(u) + M' u); 0].
+/// Returns the quadratic part by M(u') ≈ M(u) + M' (u' − u): A = [R M'; √w], b = [R (m_ref − M(u) + M' u);
+/// 0].
 std::shared_ptr<const objective::Regularization> CodedRoughness::at(
     const core::ConstVectorRef& unknowns) const {
   const SubdomainMap& map = *impl_->map;
@@ -207,7 +208,7 @@ std::shared_ptr<const objective::Regularization> CodedRoughness::at(
       [impl = impl_, roughness](const core::ConstVectorRef& u) { return impl->residual(roughness, u); });
 }
 
-/// M(v', o) ≈ M(v, o) + M'_v (v' − v): as above with the columns of the codes.
+/// Returns the quadratic part by M(v', o) ≈ M(v, o) + M'_v (v' − v): as above with the columns of the codes.
 std::shared_ptr<const objective::Regularization> CodedRoughness::of_codes(
     const core::ConstVectorRef& unknowns) const {
   const SubdomainMap& map = *impl_->map;

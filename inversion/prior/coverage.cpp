@@ -167,8 +167,8 @@ double lower_series(double a, double x) {
   return sum * std::exp(a * std::log(x) - x - std::lgamma(a + 1.0));
 }
 
-/// Returns Q(a, x) = x^a e^−x/Γ(a) · 1/(x + 1 − a − 1(1 − a)/(x + 3 − a − 2(2 − a)/(…))), evaluated from the
-/// front (modified Lentz).
+/// Returns Q(a, x) = x^a e^−x/Γ(a) · 1/(x + 1 − a − 1(1 − a)/(x + 3 − a − 2(2 − a)/(…))); the fraction is
+/// evaluated from the front (modified Lentz).
 double upper_fraction(double a, double x) {
   double b = x + 1.0 - a, c = 1.0 / tiny, d = 1.0 / b, value = d;
   for (int n = 1; n < most_terms; ++n) {

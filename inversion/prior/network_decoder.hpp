@@ -21,7 +21,7 @@ struct NetworkDecoderOptions {
   Eigen::Index n_codes = 0, n_cells = 0;
 };
 
-/// Modules or functions of the engine, in f64, as a decoder of subdomains. shapes: `decode` takes [n,
+/// Returns modules or functions of the engine, in f64, as a decoder of subdomains. shapes: `decode` takes [n,
 /// n_codes] and gives [n, n_cells], `encode` the other way. Without an encoder the first guess are codes of
 /// 0, the middle of their prior.
 ///

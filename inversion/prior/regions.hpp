@@ -57,9 +57,9 @@ struct CutRegion {
 /// The regions of a problem, cut into subdomains.
 class Regions {
  public:
-  /// Cuts a grid of sections. errors: ConfigError with the place of a region that the grid or the decoder
-  /// does not fit, that holds fixed cells, or that overlaps one of another decoder; InvalidArgument for a
-  /// decoder without a card, and for regions of an earth that is no section.
+  /// Cuts a grid of sections. errors: ConfigError with the place of a region: the grid or the decoder does
+  /// not fit it, it holds fixed cells, or it overlaps one of another decoder. InvalidArgument for a decoder
+  /// without a card, and for regions of an earth that is no section.
   Regions(LearnedPriorOptions options, const physics::mesh::Earth& earth,
           std::vector<Eigen::Index> free_cells);
 

@@ -43,7 +43,8 @@ class SubdomainMap final : public core::DifferentiableMap {
   [[nodiscard]] const std::vector<Region>& regions() const { return regions_; }
   /// Codes come first among the unknowns, region by region, subdomain by subdomain.
   [[nodiscard]] Eigen::Index n_codes() const { return n_codes_; }
-  /// Codes of a region, one column for each subdomain. shapes: u (n_in) → (n_codes, n_subdomains).
+  /// Returns the codes of a region, one column for each subdomain. shapes: u (n_in) → (n_codes,
+  /// n_subdomains).
   [[nodiscard]] Eigen::MatrixXd codes_of(std::size_t region, const core::ConstVectorRef& unknowns) const;
   /// Returns the model's cells outside all regions, in order; the unknowns behind the codes.
   [[nodiscard]] const std::vector<Eigen::Index>& outside() const { return outside_; }
@@ -53,8 +54,8 @@ class SubdomainMap final : public core::DifferentiableMap {
 
   /// Returns dm/du. shape: (n_model, n_in).
   [[nodiscard]] Eigen::SparseMatrix<double> derivative(const core::ConstVectorRef& unknowns) const;
-  /// Unknowns whose model is near this one: outside exactly, inside by the encoder and least squares from
-  /// there. shapes: (n_model) → (n_in). errors: ShapeError.
+  /// Returns the unknowns whose model is near this one: outside exactly, inside by the encoder and least
+  /// squares from there. shapes: (n_model) → (n_in). errors: ShapeError.
   [[nodiscard]] Eigen::VectorXd encode(const core::ConstVectorRef& model,
                                        const EncodeOptions& options = {}) const;
 
@@ -72,7 +73,7 @@ class SubdomainMap final : public core::DifferentiableMap {
   std::vector<int> subdomain_of_;
 };
 
-/// Codes of single subdomains near the given cells: argmin ‖(cells − decode(v))/σ‖² + ‖v‖² by
+/// Returns the codes of single subdomains near the given cells: argmin ‖(cells − decode(v))/σ‖² + ‖v‖² by
 /// Levenberg–Marquardt from the encoder's guess. shapes: (n_cells, n) → (n_codes, n). errors: ShapeError.
 [[nodiscard]] Eigen::MatrixXd encode_by_least_squares(const Decoder& decoder,
                                                       const core::ConstMatrixRef& cells,

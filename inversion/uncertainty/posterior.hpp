@@ -43,15 +43,15 @@ class Posterior {
   /// Returns the diagonal of the resolution matrix 1 − λ C RᵀR = C JᵀW²J, the derivative of the estimated
   /// unknowns by the true ones. shape (n).
   [[nodiscard]] const Eigen::VectorXd& resolution() const;
-  /// Its trace: how many numbers the data determine.
+  /// Returns its trace: how many numbers the data determine.
   [[nodiscard]] double degrees_of_freedom() const { return resolution().sum(); }
 
   /// Returns the spread of y = M(m): the diagonals of M′ C M′ᵀ and of the prior's. `map`: serial, with the
   /// unknowns as inputs, linearized at the model. cost: one `jvp` of k directions and one `vjp` of n_out.
   /// errors: ShapeError.
   [[nodiscard]] Spread spread_of(const core::Linearization& map) const;
-  /// Columns of C, and of the resolution matrix (the image of a point). shape: (n, which.size()). errors:
-  /// InvalidArgument.
+  /// Returns the columns of C, and of the resolution matrix (the image of a point). shape: (n, which.size()).
+  /// errors: InvalidArgument.
   [[nodiscard]] Eigen::MatrixXd covariance_columns(const std::vector<Eigen::Index>& which) const;
   [[nodiscard]] Eigen::MatrixXd resolution_columns(const std::vector<Eigen::Index>& which) const;
   /// Draws [first, first + count) of the seed, m + draws of N(0, C). They are those of

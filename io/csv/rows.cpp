@@ -20,7 +20,7 @@ std::string unquoted(std::string_view field) {
   return text;
 }
 
-/// Fields of a line; commas inside double quotes do not separate.
+/// Returns the fields of a line; commas inside double quotes do not separate.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields;
   std::size_t begin = 0;

@@ -17,7 +17,7 @@ std::string unquoted(std::string_view text) {
   return std::string(text);
 }
 
-/// A line that starts a block, without its leading blanks; empty otherwise.
+/// Returns a line that starts a block, without its leading blanks; empty otherwise.
 std::string_view block_start(std::string_view line) {
   line = text::trimmed(line);
   return line.size() > 1 && line.front() == '>' ? line : std::string_view{};

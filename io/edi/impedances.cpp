@@ -31,13 +31,13 @@ class Columns {
   [[nodiscard]] const std::vector<double>& frequencies() const { return frequencies_; }
   [[nodiscard]] EdiFile& file() { return file_; }
   [[nodiscard]] OpenErrors& open_errors() { return open_errors_; }
-  /// σ of each part of a complex number; a variance that is missing, zero or negative gives NaN.
+  /// Returns σ of each part of a complex number; a variance that is missing, zero or negative gives NaN.
   [[nodiscard]] double deviation(double variance) const {
     return variance > 0.0 ? part_of_root_ * std::sqrt(variance) : not_given;
   }
 
-  /// Values of the first block that has one of the names, NaN where EMPTY; an empty vector when there is no
-  /// such block.
+  /// Returns the values of the first block that has one of the names, NaN where EMPTY; an empty vector when
+  /// there is no such block.
   [[nodiscard]] std::vector<double> values(const std::vector<std::string>& names) {
     const EdiBlock* block = file_.find_any(names);
     if (!block) return {};
@@ -101,7 +101,7 @@ struct ErrorColumn {
   int line = 0;
 };
 
-/// Out of a .VAR block, or else a .ERR block (a standard error).
+/// Reads errors out of a .VAR block, or else a .ERR block (a standard error).
 ErrorColumn errors_of(Columns& columns, const std::vector<std::string>& variance_names,
                       const std::vector<std::string>& error_names) {
   const bool variances = columns.file().find_any(variance_names) != nullptr;
@@ -118,7 +118,7 @@ struct ElementBlocks {
   std::vector<std::string> real, imaginary, variance, error;
 };
 
-/// All missing when one part has no block.
+/// Returns an estimate for each frequency; all missing when one part has no block.
 std::vector<Estimate> complex_column(Columns& columns, const std::string& element,
                                      const ElementBlocks& names) {
   const auto re = columns.values(names.real), im = columns.values(names.imaginary);
@@ -136,7 +136,7 @@ std::vector<Estimate> complex_column(Columns& columns, const std::string& elemen
   return out;
 }
 
-/// Zxy and Zyx whose blocks are there and hold nothing.
+/// Warns about Zxy and Zyx whose blocks are there and hold nothing.
 void warn_about_empty_elements(Columns& columns, const std::string& station,
                                const std::vector<StationRow>& rows) {
   for (const std::size_t k : {1U, 2U}) {
@@ -196,7 +196,7 @@ void read_tippers(Columns& columns, const std::string& station, std::vector<Stat
       fmt::format("{}:{}", columns.file().path, block->line), station, n_zero);
 }
 
-/// ρₐ and phase as impedance in field units: |Z| = √(5 ρₐ f).
+/// Returns ρₐ and phase as impedance in field units: |Z| = √(5 ρₐ f).
 Estimate impedance_from(double rho, double phase_deg, double rho_error, double phase_error_deg,
                         double frequency_hz) {
   if (!(rho > 0.0) || !std::isfinite(phase_deg) || !(frequency_hz > 0.0)) return {};
@@ -207,7 +207,7 @@ Estimate impedance_from(double rho, double phase_deg, double rho_error, double p
   return {std::polar(modulus, phase_deg / physics::mt::deg_per_rad), std::fmax(from_rho, from_phase)};
 }
 
-/// True when most phases of Zyx stand in the first quadrant: written folded by +180°.
+/// Returns true when most phases of Zyx stand in the first quadrant: written folded by +180°.
 bool is_folded(const std::vector<double>& phases_deg) {
   std::size_t first = 0, known = 0;
   for (const double p : phases_deg) {
@@ -240,7 +240,8 @@ void read_rho_phase(Columns& columns, std::vector<StationRow>& rows) {
   columns.file().warn(1, "no impedance blocks; made from apparent resistivity and phase");
 }
 
-/// Azimuth of the frame of a data block per frequency: its ROT= option, or else the array that belongs to it.
+/// Returns the azimuth of the frame of a data block per frequency: its ROT= option, or else the array that
+/// belongs to it.
 std::vector<double> frames(Columns& columns, const EdiBlock* block,
                            const std::vector<std::string>& own_arrays) {
   std::vector<double> zeros(columns.size(), 0.0);

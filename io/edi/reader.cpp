@@ -31,7 +31,7 @@ bool has_value(const StationRow& row) {
                      [&](Element element) { return !row.is_missing(element); });
 }
 
-/// True when some frequency has only the off-diagonal elements, which cannot be rotated.
+/// Returns true when some frequency has only the off-diagonal elements, which cannot be rotated.
 bool lacks_diagonal(const StationRow& row) {
   return (row.is_missing(Element::zxx) || row.is_missing(Element::zyy)) &&
          !(row.is_missing(Element::zxy) && row.is_missing(Element::zyx));
@@ -155,7 +155,8 @@ struct Votes {
   [[nodiscard]] int of(EdiSign sign) const { return sign == EdiSign::minus ? minus : plus; }
 };
 
-/// Votes of one off-diagonal element, multiplied by `sign` so that it lies in the right half plane.
+/// Returns the votes of one off-diagonal element, multiplied by `sign` so that it lies in the right half
+/// plane.
 Votes votes_of(const StationData& station, Element element, double sign) {
   Votes votes;
   for (const auto& row : station.rows) {
@@ -209,7 +210,8 @@ void convert_sign(EdiFile& file, StationData& station, EdiSign option) {
   }
 }
 
-/// Median apparent resistivity of the off-diagonal elements if they are in mV/km/nT; NaN when there is none.
+/// Returns the median apparent resistivity of the off-diagonal elements if they are in mV/km/nT; NaN when
+/// there is none.
 double median_rho_as_field(const StationData& station) {
   std::vector<double> rho;
   for (const auto& row : station.rows) {

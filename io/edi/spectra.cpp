@@ -35,7 +35,8 @@ struct Channels {
   [[nodiscard]] std::array<int, 3> outputs() const { return {e[0], e[1], hz}; }
 };
 
-/// Channel types by ID, as HMEAS and EMEAS blocks state them (options may go on over several lines).
+/// Returns the channel types by ID, as HMEAS and EMEAS blocks state them (options may go on over several
+/// lines).
 std::map<std::string, std::string> types_by_id(const EdiFile& file) {
   std::map<std::string, std::string> types;
   for (const auto& block : file.blocks) {
@@ -49,7 +50,7 @@ std::map<std::string, std::string> types_by_id(const EdiFile& file) {
   return types;
 }
 
-/// IDs after "//n" in the section.
+/// Returns the IDs after "//n" in the section.
 std::vector<std::string> listed_ids(const EdiBlock& section) {
   std::vector<std::string> ids;
   bool listing = section.announced.has_value();
@@ -129,7 +130,7 @@ MatrixXcd block_of(const MatrixXcd& s, const std::array<int, n>& rows, const std
   return out;
 }
 
-/// ⟨n_i n_j*⟩ of the residuals of the outputs; NaN where there is no such channel.
+/// Returns ⟨n_i n_j*⟩ of the residuals of the outputs; NaN where there is no such channel.
 MatrixXcd residual_covariance(const MatrixXcd& s, const Channels& c, const MatrixXcd& z) {
   const auto outputs = c.outputs();
   const MatrixXcd fh = block_of(s, outputs, c.h), hh = block_of(s, c.h, c.h);

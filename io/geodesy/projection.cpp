@@ -26,7 +26,7 @@ struct DestroyObject {
 };
 using PjPointer = std::unique_ptr<PJ, DestroyObject>;
 
-/// True when both horizontal axes of a coordinate system count metres.
+/// Returns true when both horizontal axes of a coordinate system count metres.
 bool counts_metres(PJ_CONTEXT* context, const char* definition) {
   PjPointer crs(proj_create(context, definition));
   if (crs && proj_get_type(crs.get()) == PJ_TYPE_BOUND_CRS)
@@ -44,7 +44,7 @@ bool counts_metres(PJ_CONTEXT* context, const char* definition) {
   return true;
 }
 
-/// Mean of the directions on the sphere, so that surveys across the date line have one.
+/// Returns the mean of the directions on the sphere, so that surveys across the date line have one.
 GeoPoint mean_of(const std::vector<GeoPoint>& points) {
   double x = 0.0, y = 0.0, z = 0.0;
   for (const auto& p : points) {

@@ -17,8 +17,8 @@ struct GeoPoint {
 /// A map projection between WGS84 and metres north and east, both ways.
 class Projection {
  public:
-  /// Transverse Mercator with unit scale, centred on the points' mean position (the survey's own plane).
-  /// errors: InvalidArgument.
+  /// Makes a transverse Mercator with unit scale, centred on the points' mean position (the survey's own
+  /// plane). errors: InvalidArgument.
   explicit Projection(const std::vector<GeoPoint>& points);
   /// Returns the zone of Universal Transverse Mercator that holds the points' mean position.
   static Projection utm(const std::vector<GeoPoint>& points);

@@ -31,8 +31,8 @@ class Hdf5Sink final : public core::ArraySink {
   /// FileError when the disk is full.
   void write(const std::string& name, const core::ArrayInfo& info, std::span<const std::byte> bytes) override;
   void attribute(const std::string& object, const std::string& key, const std::string& text) override;
-  /// Texts as fixed-length UTF-8 strings, which other programs show as text; `core::read_texts` gives them
-  /// back.
+  /// Writes texts as fixed-length UTF-8 strings, which other programs show as text; `core::read_texts` gives
+  /// them back.
   void texts(const std::string& name, const std::vector<std::string>& texts) override;
   /// Writes all to disk, closes and renames; nothing can be written afterwards. errors: FileError.
   void commit();

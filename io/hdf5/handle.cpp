@@ -12,7 +12,7 @@ Handle complex_type(hid_t real, std::size_t real_bytes) {
   return type;
 }
 
-/// An enumeration FALSE, TRUE in one byte, which other programs read as boolean.
+/// Returns an enumeration FALSE, TRUE in one byte, which other programs read as boolean.
 Handle boolean_type() {
   Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
   std::int8_t value = 0;
@@ -22,7 +22,7 @@ Handle boolean_type() {
   return type;
 }
 
-/// A binary floating-point number in two bytes: sign, exponent, fraction from the highest bit down.
+/// Returns a binary floating-point number in two bytes: sign, exponent, fraction from the highest bit down.
 Handle half_type(std::size_t exponent_bits) {
   const std::size_t fraction_bits = 15 - exponent_bits;
   Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);

@@ -26,7 +26,7 @@ Handle dataspace(const std::vector<hsize_t>& shape) {
           H5Sclose};
 }
 
-/// Whole rows of about `chunk_elements` elements.
+/// Returns whole rows of about `chunk_elements` elements.
 std::vector<hsize_t> chunk_shape(const std::vector<hsize_t>& shape) {
   std::vector<hsize_t> chunk = shape;
   hsize_t budget = chunk_elements;
@@ -67,7 +67,7 @@ struct Hdf5Sink::Impl {
     }
   }
 
-  /// True when every link of the path exists.
+  /// Returns true when every link of the path exists.
   [[nodiscard]] bool exists(const std::string& name) const {
     for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
       if (end > 0 && H5Lexists(file.get(), name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {

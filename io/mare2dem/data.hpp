@@ -25,13 +25,13 @@ struct EmData {
 /// Reads EMData (and EMResp) files of versions 2.0 to 2.3: x strike, y along the profile, z downwards, all in
 /// m.
 ///
-/// Types 103–106 (ρₐ and phase), 113–116 (parts of Z, ohm), 123 and 125 (log10 ρₐ), 133, 134 (parts of Hz/Hy)
-/// and 135, 136 (its amplitude and phase) are read. ρₐ becomes log10 ρₐ with σ/(ρₐ ln 10), amplitude and
-/// phase of one station and frequency become the parts of Hz/Hy with propagated errors. Stations with a tilt
-/// (Beta) lie along the slope. TM phases stand in the first quadrant in files and get −180° here; Z stands as
-/// it is. MT data are e^{+iωt} whatever the header's phase convention. Rows of other types, rows whose
-/// magnetic field is another station's and amplitudes without phase (or phases without amplitude) are left
-/// out, each kind with one remark that counts them. errors: FileError, FormatError with file:line (no such
+/// Reads these types: 103–106 (ρₐ and phase); 113–116 (parts of Z, ohm); 123 and 125 (log10 ρₐ); 133 and 134
+/// (parts of Hz/Hy); 135 and 136 (its amplitude and phase). ρₐ becomes log10 ρₐ with σ/(ρₐ ln 10), amplitude
+/// and phase of one station and frequency become the parts of Hz/Hy with propagated errors. Stations with a
+/// tilt (Beta) lie along the slope. TM phases stand in the first quadrant in files and get −180° here; Z
+/// stands as it is. MT data are e^{+iωt} whatever the header's phase convention. Left out are rows of other
+/// types, rows whose magnetic field is another station's, and amplitudes without phase (or phases without
+/// amplitude). One remark for each kind counts them. errors: FileError, FormatError with file:line (no such
 /// file, row with too few columns, number out of range, no MT datum). source: mare2dem.bitbucket.io, "data
 /// file format".
 [[nodiscard]] EmData read_data(const std::string& path);

@@ -30,14 +30,14 @@ struct Uncertain {
   double value, sigma;
 };
 
-/// From a row to the units of the survey; amplitudes and ρₐ that are not above 0 are not given. Phases are
-/// radian.
+/// Converts a value from a row to the units of the survey; amplitudes and ρₐ that are not above 0 are not
+/// given. Phases are radian.
 [[nodiscard]] double value_of(EmDataForm form, double written);
 [[nodiscard]] Uncertain datum_of(EmDataForm form, const Uncertain& written);
 
-/// Returns the real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)², which
-/// is σ_A² for both where σ_A = A σ_φ. The correlation of the two is lost elsewhere. Without both errors
-/// neither part has one (0, or the negative one).
+/// Returns the real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)². This is
+/// σ_A² for both where σ_A = A σ_φ. The correlation of the two is lost elsewhere. Without both errors neither
+/// part has one (0, or the negative one).
 [[nodiscard]] std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase);
 
 }  // namespace lodestone::io::mare2dem

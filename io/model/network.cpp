@@ -19,7 +19,7 @@ using inversion::prior::DecoderCard;
 using inversion::prior::DecoderPtr;
 using models::vae::TrainedVae;
 
-/// Which training made the network, in the words of its card.
+/// Returns the training that made the network, in the words of its card.
 std::string origin_of(const TrainedVae& vae) {
   const auto card = nlohmann::json::parse(vae.card(), nullptr, false);
   const auto fact = [&](const char* place) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-/// A length in the header: its column must be called `name` and a unit. → m per unit.
+/// Returns the metres per unit of a length in the header, whose column must be called `name` and a unit.
 double metres_of(const std::string& path, const csv::Rows& table, std::size_t column,
                  const std::vector<std::string>& names) {
   const std::string got = column < table.header.size() ? table.header[column] : "";
@@ -42,8 +42,8 @@ std::map<double, int> lattice_of(const std::string& path, const std::vector<doub
   return places;
 }
 
-/// Half-way between the points; the outermost cells are as wide as long as they reach inwards, but not above
-/// `first_m`.
+/// Returns edges half-way between the points; the outermost cells are as wide as long as they reach inwards,
+/// but not above `first_m`.
 std::vector<double> edges_around(const std::map<double, int>& points, double first_m) {
   std::vector<double> at, edges;
   for (const auto& [value, place] : points) at.push_back(value);

@@ -167,8 +167,8 @@ Region read_region(const core::Options& table) {
   }
 }
 
-/// Positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on upright and level
-/// edges.
+/// Returns the positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on
+/// upright and level edges.
 std::vector<double> cuts_of(const Point& a, const Point& b, const SectionShapes& shapes) {
   const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
   if (dy == 0.0 || dz == 0.0) return {};
@@ -181,7 +181,7 @@ std::vector<double> cuts_of(const Point& a, const Point& b, const SectionShapes&
   return cuts;
 }
 
-/// One coordinate of all corners and of the cuts of slanted edges.
+/// Adds one coordinate of all corners and of the cuts of slanted edges.
 void add_lines(const SectionShapes& shapes, double Point::*coordinate, std::vector<double>& lines) {
   for (const Region& region : shapes.regions) {
     const auto& corners = region.outline.corners();

@@ -40,8 +40,8 @@ struct SectionShapes {
   /// Returns the resistivity of a cell through which no layer or box edge passes: where polygons cut it, the
   /// mean of conductivity over its area.
   [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Box& cell) const;
-  /// Coordinates on which grid lines must stand: of layers, boxes and corners, and between the ends of
-  /// slanted edges. Unsorted, some not finite.
+  /// Returns coordinates on which grid lines must stand: of layers, boxes and corners, and between the ends
+  /// of slanted edges. Unsorted, some not finite.
   [[nodiscard]] std::vector<double> y_lines_m() const;
   [[nodiscard]] std::vector<double> z_lines_m() const;
 };

@@ -10,7 +10,7 @@
 namespace lodestone::io::model {
 namespace {
 
-/// Both numbers of a line: "y,z" below a header, else two words.
+/// Returns both numbers of a line: "y,z" below a header, else two words.
 std::pair<double, double> pair_of(std::string_view line, bool is_csv, const std::string& place) {
   std::string text(line);
   if (is_csv) {

@@ -18,7 +18,7 @@ constexpr double outer_column_m =
     1000.0;  ///< least width of the outermost columns, which continue without end anyway
 constexpr double most_cells = 4e6;
 
-/// Sorted, without values closer than a micrometre.
+/// Returns the values sorted, without values closer than a micrometre.
 std::vector<double> distinct(std::vector<double> values) {
   constexpr double same_m = 1e-6;
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }),
@@ -29,7 +29,8 @@ std::vector<double> distinct(std::vector<double> values) {
   return values;
 }
 
-/// Edges of the shapes with one column of background on each side; the surface's nodes lie inside.
+/// Returns the edges of the shapes with one column of background on each side; the surface's nodes lie
+/// inside.
 std::vector<double> y_edges(const SectionShapes& shapes, const SurfaceLine& surface) {
   std::vector<double> edges = distinct(shapes.y_lines_m());
   const auto& nodes = surface.y_m();
@@ -41,7 +42,7 @@ std::vector<double> y_edges(const SectionShapes& shapes, const SurfaceLine& surf
   return edges;
 }
 
-/// Edges of the shapes from the top of the earth to one row below the deepest.
+/// Returns the edges of the shapes from the top of the earth to one row below the deepest.
 std::vector<double> z_edges(const SectionShapes& shapes, const SurfaceLine& surface,
                             DepthReference reference) {
   std::vector<double> edges = shapes.z_lines_m();

@@ -112,7 +112,7 @@ class DataReader {
     return c == '#' || c == '>' || c == '+';
   }
 
-  /// Text after ">" of the next header line, comments passed over.
+  /// Returns the text after ">" of the next header line, comments passed over.
   std::string_view header_entry(const char* what) {
     while (skip_empty()) {
       const auto text = text::trimmed(lines_[next_]);

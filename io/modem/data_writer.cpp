@@ -42,7 +42,7 @@ double preimage(double target, double guess, const Function& f) {
   return guess;
 }
 
-/// Phase + 180 degrees in (-90, 270]: the range the reader takes as folded.
+/// Returns the phase + 180 degrees in (-90, 270]: the range the reader takes as folded.
 double folded(double phase_deg) {
   const double out = std::remainder(phase_deg + 180.0, 360.0);
   return out > -90.0 ? out : out + 360.0;

@@ -21,7 +21,7 @@ class Words {
  public:
   Words(const std::string& bytes, const std::string& path) : lines_(text::split_lines(bytes)), path_(path) {}
 
-  /// Words of the first line that is neither empty nor a comment.
+  /// Returns the words of the first line that is neither empty nor a comment.
   std::vector<std::string_view> first_line() {
     while (line_ < lines_.size()) {
       const auto text = text::trimmed(lines_[line_++]);

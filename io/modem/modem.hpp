@@ -18,7 +18,7 @@ enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_na
 /// positive, a 3-D model).
 [[nodiscard]] physics::mesh::Model read_model(const std::string& path);
 
-/// Widths and resistivities of a section; the grid's left edge becomes y = 0, so shift the data by
+/// Writes widths and resistivities of a section; the grid's left edge becomes y = 0, so shift the data by
 /// `ModemDataOptions::left_edge_m` too. Numbers keep all digits: reading back gives the same grid and, on the
 /// linear scale, the same resistivities. errors: FileError; InvalidArgument when the surface is not flat.
 void write_model(const std::string& path, const physics::mesh::Model& section,
@@ -38,9 +38,9 @@ struct ModemDataOptions {
 /// another number of columns, unknown block, a 3-D file).
 [[nodiscard]] std::vector<physics::mt::StationData> read_data(const std::string& path);
 
-/// Kept data as ModEM 2-D blocks; masked data are left out, a σ that is not positive is written as 2e15. What
-/// was read from a file is read back bit for bit (ρₐ to rounding). errors: FileError; InvalidArgument when
-/// there is no datum, a complex one has only one part, or Zxy is given as ρₐ and phase.
+/// Writes the kept data as ModEM 2-D blocks; masked data are left out, a σ that is not positive is written as
+/// 2e15. What was read from a file is read back bit for bit (ρₐ to rounding). errors: FileError;
+/// InvalidArgument when there is no datum, a complex one has only one part, or Zxy is given as ρₐ and phase.
 void write_data(const std::string& path, const physics::mt::Observations& data,
                 const ModemDataOptions& options = {});
 

@@ -19,7 +19,7 @@ enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
 [[nodiscard]] bool is_component(ModemBlockKind kind, std::string_view name);
 /// Returns the sign of "exp(+i\\omega t)" in whatever spelling; empty where the text has none, or both.
 [[nodiscard]] std::optional<ModemSign> modem_sign(std::string_view text);
-/// True for the block types of 3-D files.
+/// Returns true for the block types of 3-D files.
 [[nodiscard]] bool is_modem_3d_block(std::string_view name);
 [[nodiscard]] std::optional<ModemUnits> modem_units(std::string_view text);
 [[nodiscard]] std::string_view name_of(ModemUnits units);

@@ -68,8 +68,8 @@ struct Clipped {
   /// none.
   [[nodiscard]] static Clipped of(double least, double most, double low, double high);
 };
-/// A vertical colour bar with its scale to the right. The axis' `first` is at the top. A triangle at an end:
-/// values beyond it have the colour of the end.
+/// Draws a vertical colour bar with its scale to the right. The axis' `first` is at the top. A triangle at an
+/// end: values beyond it have the colour of the end.
 void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis,
                      const Clipped& clipped = {});
 

@@ -58,7 +58,7 @@ class Canvas {
   void polyline(const std::vector<Point>& points, const Stroke& stroke);
   void circle(Point centre, double radius, const Paint& paint);
   void text(Point at, const std::string& text, const TextStyle& style = {});
-  /// A quadrilateral of a colour image: filled without seams between neighbours.
+  /// Draws a quadrilateral of a colour image: filled without seams between neighbours.
   void cell(const std::vector<Point>& corners, const Color& fill);
   /// Everything until `end_clip` is cut at the box.
   void begin_clip(const Box& box);

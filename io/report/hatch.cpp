@@ -18,7 +18,7 @@ const Stroke hatch{{0.13, 0.13, 0.13, 0.55}, 0.6, {}}, outline{{0.13, 0.13, 0.13
 
 bool unseen(const Eigen::VectorXd& investigated, Eigen::Index cell) { return investigated[cell] < 0.5; }
 
-/// Number of the interval that holds a value, −1 outside.
+/// Returns the number of the interval that holds a value, −1 outside.
 int interval_of(const std::vector<double>& edges, double value) {
   if (value < edges.front() || value >= edges.back()) return -1;
   return static_cast<int>(std::upper_bound(edges.begin(), edges.end(), value) - edges.begin()) - 1;
@@ -39,7 +39,7 @@ bool unseen_at(const SectionPlace& place, const mesh::Earth& earth, const Eigen:
   return iy >= 0 && iz >= 0 && unseen(investigated, earth.grid.index(iz, iy));
 }
 
-/// Lines down to the right, broken where cells are seen.
+/// Draws lines down to the right, broken where cells are seen.
 void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
                 const Eigen::VectorXd& investigated) {
   const Box& box = place.box;

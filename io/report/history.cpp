@@ -14,7 +14,7 @@ constexpr double width = 1000.0, left_margin = 62.0, right_margin = 14.0, head =
                  bottom_margin = 46.0;
 constexpr double visible = 0.01;
 
-/// Decades around all positive values.
+/// Returns an axis of decades around all positive values.
 Axis log_axis(const std::vector<double>& values, const std::string& label) {
   double low = 1e300, high = 0.0;
   for (const double value : values) {
@@ -53,7 +53,7 @@ void draw_curve(Canvas& canvas, const Frame& frame,
   }
 }
 
-/// Misfit of the same model on the mesh it was redesigned for, where one can see the difference.
+/// Draws the misfit of the same model on the mesh it was redesigned for, where one can see the difference.
 void draw_redesigns(Canvas& canvas, const Frame& frame,
                     const std::vector<inversion::optimize::StagedRecord>& history) {
   for (std::size_t k = 1; k < history.size(); ++k) {

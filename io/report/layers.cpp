@@ -16,7 +16,7 @@ constexpr double width = 480.0, height = 420.0, left_margin = 66.0, right_margin
                  bottom_margin = 50.0;
 constexpr double strong_grading = 10.0;  // thickest over thinnest layer from which depth is logarithmic
 
-/// Values as the axis takes them: the logarithm is undone.
+/// Returns the values as the axis takes them: the logarithm is undone.
 Eigen::VectorXd on_axis(const inversion::Outcome& outcome, const Eigen::VectorXd& values) {
   const Eigen::VectorXd shown = values_in_picture(outcome.section(values));
   return shows_log10(outcome.model.property) ? Eigen::VectorXd(Eigen::pow(10.0, shown.array())) : shown;
@@ -52,7 +52,7 @@ Axis depth_axis(const std::vector<double>& z_m, const LengthUnit& unit) {
           fmt::format("Depth ({})", unit.name)};
 }
 
-/// Corners of a curve that is constant in each layer; layers without a value are left out.
+/// Returns the corners of a curve that is constant in each layer; layers without a value are left out.
 std::vector<Point> stairs(const Frame& frame, const Eigen::VectorXd& values, const std::vector<double>& z_m,
                           const LengthUnit& unit, double top) {
   std::vector<Point> points;

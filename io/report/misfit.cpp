@@ -140,7 +140,7 @@ void draw_bars(Canvas& canvas, const Box& box, const Bars& bars, double top, dou
   frame.draw(canvas);
 }
 
-/// Groups of bars, row by row, of the columns that the key has.
+/// Returns the groups of bars, row by row, of the columns that the key has.
 std::vector<std::vector<Bars>> rows_of(const inversion::Outcome& outcome, const Eigen::VectorXd& residual,
                                        const inversion::RmsSum& all) {
   const core::Table& key = outcome.data.key();

@@ -42,7 +42,7 @@ class ShownData {
     return data_.survey.stations[static_cast<std::size_t>(k)];
   }
   [[nodiscard]] const std::vector<physics::mt::Station>& stations() const { return data_.survey.stations; }
-  /// Indices from the shortest period to the longest; stations along the profile.
+  /// Returns the indices from the shortest period to the longest; stations along the profile.
   [[nodiscard]] std::vector<int> frequencies_by_period() const;
   /// Returns the same without those beyond the shortest and the longest period of the data used; all where
   /// none is.

@@ -20,7 +20,7 @@ constexpr double panel_height = 132.0, panel_gap = 30.0, title_height = 26.0;
 constexpr double residual_limit = 4.0;
 constexpr Color no_datum{0.80, 0.80, 0.80};
 
-/// Boundaries half-way between neighbours, as far outside at the ends.
+/// Returns the boundaries half-way between neighbours, as far outside at the ends.
 std::vector<double> boundaries(const std::vector<double>& centres, double lone_half_width) {
   const std::size_t n = centres.size();
   std::vector<double> edges(n + 1);

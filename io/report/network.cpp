@@ -12,7 +12,7 @@ using namespace report;
 
 namespace {
 
-/// As many subdomains as fit side by side.
+/// Returns as many subdomains as fit side by side.
 Eigen::MatrixXd some(const physics::mesh::TensorGrid& grid, const Eigen::MatrixXd& of, Eigen::Index n_columns,
                      Eigen::Index n_patches) {
   return of.leftCols(std::min(of.cols(), grid.n_y() > 1 ? n_patches : n_columns));

@@ -58,7 +58,7 @@ Axis depth_axis(const physics::mesh::TensorGrid& grid, TickLabels labels = TickL
           5};
 }
 
-/// Depth of an interface on that axis.
+/// Returns the depth of an interface on that axis.
 double on_axis(const physics::mesh::TensorGrid& grid, std::size_t interface) {
   const LengthUnit unit = length_unit(grid.z_edges_m().back());
   return std::max(grid.z_edges_m()[interface],
@@ -78,7 +78,7 @@ std::vector<Point> steps(const Frame& frame, const physics::mesh::TensorGrid& gr
   return result;
 }
 
-/// A subdomain as an image in a box, on the depth axis of the others.
+/// Draws a subdomain as an image in a box, on the depth axis of the others.
 void draw_image(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& grid,
                 const Eigen::Ref<const Eigen::VectorXd>& values, const ColourMap& map, const Extent& scale) {
   const Frame frame(box, {grid.y_edges_m().front(), grid.y_edges_m().back()}, depth_axis(grid));
@@ -112,7 +112,7 @@ void draw_row(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& g
   Frame(box, {0.0, 0.0, Scale::linear, "", TickLabels::hidden, 1}, depth_axis(grid)).draw(canvas);
 }
 
-/// Resistivities that a scale covers as an axis of ohm m, the larger at the top.
+/// Returns the resistivities that a scale covers as an axis of ohm m, the larger at the top.
 Axis resistivity_axis(const Extent& scale) {
   return {std::pow(10.0, scale.high), std::pow(10.0, scale.low), Scale::log10, "Resistivity (ohm m)"};
 }
@@ -130,7 +130,7 @@ Canvas image_rows(const physics::mesh::TensorGrid& grid, const std::vector<Image
   return canvas;
 }
 
-/// Curves of one column: the draw and what came back.
+/// Draws the curves of one column: the draw and what came back.
 void draw_pair(Canvas& canvas, const Frame& frame, const physics::mesh::TensorGrid& grid,
                const Eigen::Ref<const Eigen::VectorXd>& draw, const Eigen::Ref<const Eigen::VectorXd>& back) {
   frame.draw_grid(canvas);
@@ -189,7 +189,7 @@ struct Curve {
   std::function<double(const TrainingEpoch&)> get;
 };
 
-/// Curves over the epochs with their names at the top right.
+/// Draws curves over the epochs with their names at the top right.
 void draw_curves(Canvas& canvas, const Box& box, const std::string& title,
                  const std::vector<TrainingEpoch>& history, const std::vector<Curve>& curves,
                  int best_epoch) {
@@ -277,7 +277,7 @@ void draw_divergences(Canvas& canvas, const Box& box, const Eigen::VectorXd& div
   frame.draw(canvas);
 }
 
-/// Root mean square over the columns of each layer.
+/// Draws the root mean square over the columns of each layer.
 void draw_errors(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& grid,
                  const Eigen::VectorXd& cell_rms) {
   Eigen::VectorXd layers(grid.n_z());

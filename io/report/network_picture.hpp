@@ -19,7 +19,7 @@ struct TrainingEpoch {
   double training_loss = 0.0, loss = 0.0, reconstruction = 0.0, dissimilarity = 0.0, divergence = 0.0;
 };
 
-/// Loss per epoch, and its terms on the validation draws.
+/// Draws the loss per epoch, and its terms on the validation draws.
 [[nodiscard]] Canvas training_picture(const std::vector<TrainingEpoch>& history, int best_epoch);
 
 /// Draws beside what the network makes of them: curves over depth for columns, sections one above the other

@@ -65,7 +65,7 @@ double percentile(const std::vector<double>& values, double part) {
   return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-/// Half decades around the given parts of all values, at least one decade apart.
+/// Returns half decades around the given parts of all values, at least one decade apart.
 Limits limits_of(const PriorDraws& draws, const PriorPictureOptions& options, double part) {
   Limits limits;
   if (const std::vector<double> values = sorted(draws.log10_resistivity); !values.empty()) {
@@ -105,15 +105,15 @@ struct Panels {
   }
 };
 
-/// One name for the horizontal axes of all panels.
+/// Draws one name for the horizontal axes of all panels.
 void draw_common_label(Canvas& canvas, const Panels& panels, const std::string& label) {
   const double width = panels.n_across * (panels.width + panels.gap) - panels.gap;
   canvas.text({left_margin + 0.5 * width, head + panels.total_height() + 27.0}, label,
               {.size = 12.0, .horizontal = Align::middle, .vertical = Align::start});
 }
 
-/// Corners of a curve that is constant in each layer; layers without a value are left out. `top` is where the
-/// axis begins.
+/// Returns the corners of a curve that is constant in each layer; layers without a value are left out. `top`
+/// is where the axis begins.
 std::vector<Point> stairs(const Frame& frame, const Eigen::VectorXd& values, const std::vector<double>& depth,
                           double top) {
   std::vector<Point> points;

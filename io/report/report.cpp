@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t stations_per_sheet = 12;
 
-/// A round depth near a fifth of the section, for a closer look at its upper part.
+/// Returns a round depth near a fifth of the section, for a closer look at its upper part.
 double shallow_depth_m(const physics::mesh::TensorGrid& grid) {
   const double wanted = (grid.z_edges_m().back() - grid.z_edges_m().front()) / 5.0;
   const double power = std::pow(10.0, std::floor(std::log10(wanted)));

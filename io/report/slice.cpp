@@ -72,7 +72,7 @@ void extend_over(Scales& scales, const mesh::Earth& earth, double max_depth_m) {
   }
 }
 
-/// 2nd to 98th percentile of what is seen, widened to half decades.
+/// Takes the 2nd to 98th percentile of what is seen, widened to half decades.
 void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
   std::vector<double> seen;
   for (const SectionPanel& panel : panels) {

@@ -53,18 +53,18 @@ struct SectionPanel {
 };
 
 enum class Sites { shown, hidden };
-/// Returns values of the cells in the grid of an outcome, in the scale of its property, with its sites, the
-/// regions of its learned prior and its depth of investigation.
+/// Returns values of the cells in the grid of an outcome, in the scale of its property. Its sites, the
+/// regions of its learned prior and its depth of investigation come along.
 [[nodiscard]] SectionPanel panel_of(const inversion::Outcome& outcome, std::string title,
                                     Eigen::VectorXd values, Sites sites);
 
-/// Sections one above the other with the same scales. Triangles at the colour bar: there are values beyond
-/// it. A note says that white cells have no value. errors: InvalidArgument without panels and unless every
-/// earth is a section; ShapeError.
+/// Draws sections one above the other with the same scales. Triangles at the colour bar: there are values
+/// beyond it. A note says that white cells have no value. errors: InvalidArgument without panels and unless
+/// every earth is a section; ShapeError.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels,
                                       const SectionPictureOptions& options = {});
-/// Returns the final section of an outcome (the title says when only its upper part is shown) with its sites
-/// and the regions of a learned prior.
+/// Returns the final section of an outcome with its sites and the regions of a learned prior. The title
+/// states if only the upper part is shown.
 [[nodiscard]] Canvas section_picture(const inversion::Outcome& outcome,
                                      const SectionPictureOptions& options = {});
 /// Draws the final section above the nearest one of its learned prior.

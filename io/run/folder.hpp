@@ -74,9 +74,9 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  /// Makes this process the only one that writes into the folder, as long as the object lives, and checks
-  /// that the folder is fit for it. `log`: the file that is locked. errors: ConfigError when another process
-  /// holds the lock, and the folder is its own then, and stays; those of `check`.
+  /// Makes this process the only one that writes into the folder as long as the object lives. Checks that the
+  /// folder is fit for it. `log`: the file that is locked. errors: ConfigError when another process holds the
+  /// lock, and the folder is its own then, and stays; those of `check`.
   void open(const std::string& log, const std::function<void()>& check);
   void keep() { is_kept_ = true; }
 

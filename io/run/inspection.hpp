@@ -21,9 +21,9 @@ struct InspectedFunction {
 enum class DumpedArrays : std::uint8_t { none, all };
 
 /// Writes into a folder what the compiler makes of a function (`step.html`, `step.dot`) and what it computes
-/// (`values.h5`, with `DumpedArrays::all` whole arrays), and returns what it needs, where its numbers stop
-/// being finite, and whether both levels give the same bits. errors: FileError; those of f; InvalidArgument
-/// with the line where f reads values.
+/// (`values.h5`; with `DumpedArrays::all` whole arrays). Returns a text: the needs of the function, where its
+/// numbers stop being finite, and whether both levels give the same bits. errors: FileError; those of f;
+/// InvalidArgument with the line where f reads values.
 [[nodiscard]] std::string write_inspection(const std::filesystem::path& folder,
                                            const InspectedFunction& function,
                                            DumpedArrays arrays = DumpedArrays::none);

@@ -100,7 +100,7 @@ std::string number_or_dash(double value, int digits) {
 
 using Row = std::vector<std::string>;
 
-/// Columns as wide as their longest text; the first is flush left.
+/// Returns columns as wide as their longest text; the first is flush left.
 std::string aligned(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   const auto length = [](const std::string& text) {  // of UTF-8, in letters

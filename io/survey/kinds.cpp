@@ -25,12 +25,13 @@ bool is_edi(const std::vector<std::string_view>& lines) {
   });
 }
 
-/// A length of eight bytes, lowest first and below 2^32, and the JSON object of that length.
+/// Returns true for a length of eight bytes, lowest first and below 2^32, and the JSON object of that length.
 bool is_safetensors(std::string_view bytes) {
   return bytes.size() > 8 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) && bytes[8] == '{';
 }
 
-/// Some line that is a table header or a key with a value, and no line that is something else.
+/// Returns true for text with some line that is a table header or a key with a value, and no line that is
+/// something else.
 bool is_toml(const std::vector<std::string_view>& lines) {
   for (const auto line : lines) {
     const auto text = text::trimmed(line);
@@ -47,7 +48,7 @@ bool is_toml(const std::vector<std::string_view>& lines) {
   return false;
 }
 
-/// A JSON object whose first key is the format.
+/// Returns true for a JSON object whose first key is the format.
 bool is_vae_card(std::string_view bytes) {
   return text::trimmed(bytes).substr(0, 1) == "{" &&
          bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;

@@ -26,8 +26,8 @@ namespace {
 
 namespace mt = physics::mt;
 
-/// CSV by its name, or by a first line, neither blank nor a comment, that starts with "site"; everything else
-/// has to be a data file.
+/// Returns true for CSV: by its name, or by a first line, neither blank nor a comment, that starts with
+/// "site"; everything else has to be a data file.
 bool is_csv(const std::string& path) {
   if (io::text::lower(path).ends_with(".csv")) return true;
   const std::string bytes = io::text::read_text(path);

@@ -14,7 +14,7 @@
 namespace lodestone::io::toml {
 namespace {
 
-/// "file:line" of a node; `--set` values have no line.
+/// Returns "file:line" of a node; `--set` values have no line.
 std::string where_of(const ::toml::node& node, const std::string& path) {
   const auto line = node.source().begin.line;
   return line == 0 || path == "--set" ? path : fmt::format("{}:{}", path, line);

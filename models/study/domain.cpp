@@ -44,8 +44,8 @@ std::vector<Index> cells_of(const TensorGrid& grid, int first_row, int n_rows, i
   return cells;
 }
 
-/// Share of each interval `to` that lies in each of `from`, whose first and last interval go on without end.
-/// shape: (n_to, n_from).
+/// Returns the share of each interval `to` that lies in each of `from`, whose first and last interval go on
+/// without end. shape: (n_to, n_from).
 Eigen::MatrixXd shares(const std::vector<double>& to, const std::vector<double>& from) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(std::ssize(to) - 1, std::ssize(from) - 1);
   for (std::size_t i = 0; i + 1 < to.size(); ++i) {
@@ -58,7 +58,8 @@ Eigen::MatrixXd shares(const std::vector<double>& to, const std::vector<double>&
   return result;
 }
 
-/// Linear to the sides, where it keeps a little, so that a cell of one patch alone has a weight.
+/// Returns weights that fall linearly to the sides. There they keep a little, so that a cell of one patch
+/// alone has a weight.
 Eigen::VectorXd taper(Index n_z, Index n_y) {
   Eigen::RowVectorXd of_column(n_y);
   for (Index i = 0; i < n_y; ++i)

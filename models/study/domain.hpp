@@ -21,8 +21,7 @@ inline constexpr DomainCells light_cells{
 
 /// The cells of a study. The domain of interest is 10 km × 0.94 km: columns of 100 m, 64 layers from 5 m
 /// growing by 1.03; around it growing columns on either side and layers below are unknowns too. The region of
-/// interest, for which there is a prior, is 3 to 7 km along the profile and 204 to 787 m deep (layers 27 to
-/// 58, from 0).
+/// interest has a prior. It lies 3 to 7 km along the profile and 204 to 787 m deep (layers 27 to 58, from 0).
 class Domain {
  public:
   explicit Domain(const DomainCells& cells = {});

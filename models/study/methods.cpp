@@ -83,8 +83,8 @@ class ForwardMaps {
   std::shared_ptr<long> solves_ = std::make_shared<long>(0);
 };
 
-/// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does
-/// to single soundings would stay in the section.
+/// Returns layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what
+/// noise does to single soundings would stay in the section.
 VectorXd stitched_soundings(const Problem& problem) {
   constexpr double least_error = 0.1;
   const SyntheticData& data = problem.data;
@@ -115,7 +115,7 @@ struct Minimization {
   double near_rms;
 };
 
-/// Its summary, the model of cells instead of the unknowns in it.
+/// Returns its summary, the model of cells instead of the unknowns in it.
 InversionSummary minimize(const Minimization& what, const Problem& problem, ForwardMaps& forward,
                           const std::shared_ptr<NoteMisfit>& notes) {
   const inversion::prior::RoughnessOptions roughness{

@@ -37,8 +37,8 @@ class PriorMaps {
   std::shared_ptr<const inversion::prior::SubdomainMap> cells_, gaussian_, feature_;
 };
 
-/// Gauss–Newton with Occam's λ to chi rms 1 on this rank alone; where codes do not reach it, on in cells from
-/// the decoded model, by the roughness of the deviation.
+/// Runs Gauss–Newton with Occam's λ to chi rms 1 on this rank alone; where codes do not reach it, on in cells
+/// from the decoded model, by the roughness of the deviation.
 [[nodiscard]] Run run_method(const Problem& problem, const PriorMaps& prior, Method method, Start start,
                              const Settings& settings);
 

@@ -69,7 +69,7 @@ std::vector<Entry> run_section(MPI_Comm comm, const Section& section, const Plac
   return finished.entries;
 }
 
-/// Figures of a section's entries, one after the other.
+/// Returns the figures of a section's entries, one after the other.
 VectorXd packed(const std::vector<Entry>& entries) {
   VectorXd row(std::ssize(entries) * std::ssize(figure_names()));
   Index i = 0;

@@ -18,7 +18,7 @@ using namespace engine;
 int n_axes(const VaeOptions& options) { return options.kind == VaeKind::column ? 1 : 2; }
 IntList all_axes(const VaeOptions& options, Dim value) { return IntList::filled(n_axes(options), value); }
 
-/// Extents at the coarsest level, rounded up.
+/// Returns the extents at the coarsest level, rounded up.
 Dim coarse(Dim cells, const VaeOptions& options) {
   const Dim factor = Dim{1} << options.channels.size();
   return (cells + factor - 1) / factor;
@@ -28,10 +28,10 @@ Dim n_coarse(const VaeOptions& options) {
   const Dim columns = options.kind == VaeKind::column ? 1 : coarse(options.cells_y, options);
   return coarse(options.cells_z, options) * columns;
 }
-/// Numbers between the convolutions and the dense layers.
+/// Returns the numbers between the convolutions and the dense layers.
 Dim n_flat(const VaeOptions& options) { return n_coarse(options) * options.channels.back(); }
 
-/// Window 3 along each axis, same length, batch norm, swish.
+/// Makes a block: window 3 along each axis, same length, batch norm, swish.
 Layer block(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_out) {
   return Sequential{
       Conv(c_in, c_out, initial,
@@ -41,7 +41,7 @@ Layer block(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_o
   };
 }
 
-/// Window 3, twice the length.
+/// Makes a block: window 3, twice the length.
 Layer upsample(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_out) {
   const ConvLayerOptions conv{.window = all_axes(options, 3),
                               .stride = all_axes(options, 2),

@@ -29,14 +29,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return result;
 }
 
-/// A line in the words of a configuration: checkpoints have one key under the name it has in the program.
+/// Returns a line in the words of a configuration: checkpoints have one key under the name it has in the
+/// program.
 std::string in_words(const std::string& line) {
   constexpr std::string_view codes = "network.n_codes = ";
   return line.starts_with(codes) ? "network.codes = " + line.substr(codes.size()) : line;
 }
 
-/// Lines of one text that the other one lacks; without those that repeat the end of another, as the seed does
-/// that the data's text holds as well.
+/// Returns the lines of one text that the other one lacks; without those that repeat the end of another, as
+/// the seed does that the data's text holds as well.
 std::string lines_missing(const std::string& from, const std::string& in) {
   const auto lines = lines_of(in);
   const std::set<std::string> known(lines.begin(), lines.end());

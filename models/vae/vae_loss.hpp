@@ -41,9 +41,9 @@ struct VaeTerms {
   engine::Tensor loss, reconstruction, dissimilarity, divergence;
 };
 
-/// L = mean w (x − x̂)² + w_S (1 − SSIM(x, x̂)) + w_KL · ½ (μ² + σ² − 1 − ln σ²), x̂ the decoded μ + σ ε; the
-/// last over codes as `Divergence` defines and the mean over items. SSIM takes the whole batch as one window,
-/// C1 = 0.01 R and C2 = 0.03 R as published, R = max|x| − min|x| of the training draws.
+/// L = mean w (x − x̂)² + w_S (1 − SSIM(x, x̂)) + w_KL · ½ (μ² + σ² − 1 − ln σ²); x̂ is the decoded μ + σ ε.
+/// The last term is taken over codes as `Divergence` defines, and is a mean over items. SSIM takes the whole
+/// batch as one window. C1 = 0.01 R and C2 = 0.03 R as published; R = max|x| − min|x| of the training draws.
 class VaeLoss {
  public:
   /// shapes: `weights` one per cell. `range`: R, decades. errors: InvalidArgument for weights of the terms

@@ -12,7 +12,7 @@ using Eigen::ArrayXd;
 
 constexpr std::int64_t at_once = 512;
 
-/// Sum over items, in f64.
+/// Returns the sum over items, in f64.
 ArrayXd summed(const Tensor& items) {
   const Tensor sums = sum(cast(items, DType::f64), Axes{0}).eval();
   return Eigen::Map<const ArrayXd>(sums.data<double>().data(), sums.count());

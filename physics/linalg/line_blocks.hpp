@@ -43,8 +43,8 @@ void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& m
 void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign,
               Complex* target);
 
-/// Right-hand sides that have a source in the first n columns looked at so far are rows 0 … count() − 1, or a
-/// few more.
+/// Rows 0 … count() − 1 (or a few more) are the right-hand sides that have a source in the first n columns so
+/// far.
 class ReachedRows {
  public:
   explicit ReachedRows(int rows) : rows_(rows) {}

@@ -74,11 +74,11 @@ class SymmetricSolver {
 /// other, so that several threads may use it without gain. errors: SolverError where PETSc is not running.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_petsc_solver(SparsityPattern pattern);
 
-/// Meshes numbered line by line, each line `line_size` unknowns coupled to its neighbours only: block
-/// elimination along the lines with dense BLAS-3. For A = K + iM with K, M positive semi-definite: every
-/// Schur complement keeps that form, so nothing pivots. cost: 4 to 5.3·line_size²·n flops; beats nested
-/// dissection for lines up to several hundred unknowns (docs/decisions/002). errors: InvalidArgument when the
-/// pattern couples lines that are not neighbours.
+/// Makes a solver for meshes numbered line by line, each line `line_size` unknowns coupled to its neighbours
+/// only: block elimination along the lines with dense BLAS-3. For A = K + iM with K, M positive
+/// semi-definite: every Schur complement keeps that form, so nothing pivots. cost: 4 to 5.3·line_size²·n
+/// flops; beats nested dissection for lines up to several hundred unknowns (docs/decisions/002). errors:
+/// InvalidArgument when the pattern couples lines that are not neighbours.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_line_solver(SparsityPattern pattern, int line_size);
 
 /// Makes a line solver for elements of order 2: lines 1, 3, 5 … (middles of the cells) are coupled to the

@@ -49,7 +49,7 @@ class Lines {
   std::vector<double> x_, y_, surface_;
 };
 
-/// Numbers of the corners of the block between two levels of these lines.
+/// Returns the numbers of the corners of the block between two levels of these lines.
 template <class Node>
 std::vector<std::size_t> block(const std::vector<std::size_t>& lines, Node&& node) {
   if (lines.size() == 2) return {node(lines[0], 0), node(lines[0], 1), node(lines[1], 1), node(lines[1], 0)};

@@ -74,8 +74,8 @@ struct Flat {
 class Polygon {
  public:
   /// Makes a polygon and checks it. errors: InvalidArgument with fewer than three corners, corners that are
-  /// not finite, two neighbours at one place, no area, or edges that cross or touch (named by the numbers of
-  /// their corners, from 1). `what` opens the message ("fixed region 2"). cost: O(corners²).
+  /// not finite, two neighbours at one place, or no area; also for edges that cross or touch, named by the
+  /// numbers of their corners, from 1. `what` opens the message ("fixed region 2"). cost: O(corners²).
   explicit Polygon(std::vector<Point> corners, Plane plane = Plane::section,
                    std::string_view what = "polygon");
 

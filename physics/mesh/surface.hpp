@@ -48,7 +48,7 @@ class Surface {
   [[nodiscard]] double lowest_m() const;
   /// Returns the smallest z, that of the highest point.
   [[nodiscard]] double highest_m() const;
-  /// Points along x; empty unless the surface is a map.
+  /// Returns the points along x; empty unless the surface is a map.
   [[nodiscard]] const std::vector<double>& x_m() const { return x_m_; }
   [[nodiscard]] const std::vector<double>& y_m() const { return is_map() ? y_m_ : profile_.y_m(); }
   /// Returns the depths of a map. shape: (n_x, n_y); (1, n_y) of a profile.

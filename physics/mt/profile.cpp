@@ -69,7 +69,7 @@ double best_azimuth_deg(const std::vector<PlanePoint>& points, const PlanePoint&
   return azimuth < -rounding_deg ? azimuth + 180.0 : std::max(azimuth, 0.0);
 }
 
-/// Distances summed from station to station, growing along the azimuth.
+/// Returns the distances summed from station to station, growing along the azimuth.
 std::vector<double> running_sum(const std::vector<PlanePoint>& points, const std::vector<double>& along) {
   const double sign = along.back() < along.front() ? -1.0 : 1.0;
   std::vector<double> y(points.size(), 0.0);

@@ -47,12 +47,12 @@ void convert(ModeData& data, double frequency_hz) {
   data.phase = as(Datum::phase_xy);
 }
 
-/// Into the branch of Zxy on a layered earth.
+/// Folds a phase into the branch of Zxy on a layered earth.
 void fold(Number& phase) {
   phase.value = difference(rule_of(Datum::phase_xy), phase.value, -*branch_of(rule_of(Datum::phase_yx)));
 }
 
-/// Mean of what is given.
+/// Returns the mean of what is given.
 Number mean_of(const std::array<Number, 2>& numbers) {
   double sum = 0.0, variance = 0.0, n = 0.0;
   for (const Number& number : numbers) {

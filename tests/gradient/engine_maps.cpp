@@ -17,14 +17,14 @@ Tensor matrix(Dim rows, Dim columns) {
   return Tensor::from(std::span(numbers.data(), static_cast<std::size_t>(numbers.size())), {rows, columns});
 }
 
-/// Two layers of a network.
+/// Returns two layers of a network.
 core::MapPtr network() {
   const Tensor first = matrix(8, 5), second = matrix(3, 8);
   return function_map([=](const Tensor& x) { return matmul(second, tanh(matmul(first, x))); },
                       {.name = "network", .n_in = 5});
 }
 
-/// A map inside a function inside a map.
+/// Returns a map inside a function inside a map.
 core::MapPtr around_a_map() {
   const core::MapPtr sine = core::pointwise(
       "sin", 4, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); });

@@ -26,7 +26,7 @@ struct MapCase {
 [[nodiscard]] std::vector<MapCase> inversion_maps();
 [[nodiscard]] std::vector<MapCase> models_maps();
 
-/// Repeatable numbers in (low, high).
+/// Returns repeatable numbers in (low, high).
 [[nodiscard]] Eigen::VectorXd some_numbers(Eigen::Index size, double low, double high);
 
 }  // namespace lodestone::tests

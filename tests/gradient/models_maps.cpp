@@ -14,7 +14,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Two subdomains that share a cell, and two cells outside.
+/// Returns two subdomains that share a cell, and two cells outside.
 core::MapPtr subdomains(const inversion::prior::DecoderPtr& decoder) {
   const Index n = decoder->n_cells();
   std::vector<std::vector<Index>> cells(2);
@@ -26,7 +26,7 @@ core::MapPtr subdomains(const inversion::prior::DecoderPtr& decoder) {
       2 * n + 1, std::vector<inversion::prior::Region>{{"region", decoder, std::move(cells)}});
 }
 
-/// A network as it is before training.
+/// Returns a network as it is before training.
 core::MapPtr network(const models::vae::VaeOptions& options) {
   engine::InitialValues initial(4);
   std::vector<double> depth_m, y_m;

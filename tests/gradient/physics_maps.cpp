@@ -24,7 +24,7 @@ MapCase section_case(const std::string& name, bool with_hill) {
           [with_hill] { return Eigen::VectorXd(small_section(with_hill).values.array().log()); }};
 }
 
-/// A coast: one station on land, two on a sloping sea floor, one of them with axes along the slope.
+/// Returns a coast: one station on land, two on a sloping sea floor, one of them with axes along the slope.
 MapCase sea_case() {
   const auto section = [] {
     auto result = small_section(false);
@@ -43,7 +43,7 @@ MapCase sea_case() {
           [section] { return Eigen::VectorXd(section().values.array().log()); }};
 }
 
-/// A perfect conductor at 2 km, below every free cell.
+/// Returns a perfect conductor at 2 km, below every free cell.
 MapCase perfect_conductor_case() {
   const auto section = [] {
     auto result = small_section(false);
@@ -70,7 +70,7 @@ MapCase sounding_case() {
           }};
 }
 
-/// Every quantity of both modes, each station and mode shifted by its own amount.
+/// Returns every quantity of both modes, each station and mode shifted by its own amount.
 MapCase shifted_case() {
   const auto make = []() -> core::MapPtr {
     const Survey survey = small_survey();
@@ -86,14 +86,14 @@ MapCase shifted_case() {
   return {"mt::data_map of mt::d2::Simulation", make, point};
 }
 
-/// Every datum there is, at two stations and frequencies.
+/// Returns every datum there is, at two stations and frequencies.
 Survey survey_of_all_data() {
   std::vector<Datum> data;
   for (std::size_t row = 0; row < n_datum_rows; ++row) data.push_back(static_cast<Datum>(row));
   return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, data);
 }
 
-/// Responses of the size of those in the field at 1 Hz, far from tensors without inverse.
+/// Returns responses of the size of those in the field at 1 Hz, far from tensors without inverse.
 Eigen::VectorXd responses_of_field(const ResponseLayout& layout) {
   Eigen::VectorXd responses = some_numbers(layout.size(), 0.5, 1.5);
   for (std::size_t k = 0; k < layout.keys().size(); ++k) {

@@ -33,7 +33,7 @@ mt::Survey survey() {
                          {Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx});
 }
 
-/// 100 ohm m with a conductor in the left half, 300 to 1500 m deep.
+/// Returns 100 ohm m with a conductor in the left half, 300 to 1500 m deep.
 Eigen::VectorXd earth(const mesh::TensorGrid& cells) {
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(cells.n_cells(), 100.0);
   for (int iz = 0; iz < cells.n_z(); ++iz) {

@@ -59,12 +59,12 @@ class Process {
     return std::fgets(text, sizeof text, from_) == nullptr ? std::string() : std::string(text);
   }
   void go() const { REQUIRE(write(to_, "\n", 1) == 1); }
-  /// True when it was still running.
+  /// Returns true when it was still running.
   [[nodiscard]] bool kill() {
     ::kill(id_, SIGKILL);
     return WIFSIGNALED(wait());
   }
-  /// Its status after its end.
+  /// Returns its status after its end.
   [[nodiscard]] int wait() {
     int status = 0;
     waitpid(std::exchange(id_, 0), &status, 0);
@@ -94,7 +94,7 @@ double train_undisturbed(const TemporaryFolder& folder, int threads) {
   return *median;
 }
 
-/// Files that have not got their names.
+/// Counts files that have not got their names.
 std::ptrdiff_t n_temporary(const TemporaryFolder& folder) {
   const std::filesystem::directory_iterator files(folder.path());
   return std::count_if(begin(files), std::filesystem::directory_iterator(),

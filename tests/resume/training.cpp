@@ -36,7 +36,7 @@ constexpr std::int64_t n_epochs = 8;  // of 14 steps
 constexpr std::int64_t save_every = 3;
 constexpr Dim n_items = 200, n_in = 24, n_hidden = 160;
 
-/// Targets that a network of this size can learn.
+/// Returns targets that a network of this size can learn.
 Dataset data() {
   std::vector<float> x(static_cast<std::size_t>(n_items * n_in)), y(static_cast<std::size_t>(n_items));
   const core::Philox random(7);

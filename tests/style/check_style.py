@@ -43,6 +43,7 @@ CHECKS = {
         Check("cmake_lines", lines.check_cmake_lines, lines.ALLOWED_CMAKE),
         Check("names_2d", names.check_names_2d, names.ALLOWED_2D),
         Check("doc_openings", names.check_doc_openings, names.ALLOWED_OPENINGS),
+        Check("doc_sentences", names.check_doc_sentences, names.ALLOWED_SENTENCES),
         Check("spdx", files.check_spdx),
         Check("readmes", files.check_readmes),
         Check("sizes", files.check_sizes),

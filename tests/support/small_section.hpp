@@ -12,7 +12,8 @@
 
 namespace lodestone::tests {
 
-/// 4 columns × 3 rows of random resistivities between 10 and 300 ohm m, flat or under a hill of 300 m.
+/// Returns 4 columns × 3 rows of random resistivities between 10 and 300 ohm m, flat or under a hill of 300
+/// m.
 inline physics::mesh::Model small_section(bool with_hill) {
   physics::mesh::TensorGrid grid =
       physics::mesh::TensorGrid::section({-5000, -1000, 300, 1000, 5000}, {0, 200, 700, 2000});
@@ -34,7 +35,7 @@ inline std::vector<physics::mt::Datum> all_quantities() {
   return quantities;
 }
 
-/// Three stations, two frequencies, every quantity.
+/// Returns three stations, two frequencies, every quantity.
 inline physics::mt::Survey small_survey() {
   return physics::mt::full_survey({{"a", -1500.0}, {"b", 120.0}, {"c", 1100.0}}, {1.0, 10.0},
                                   all_quantities());

@@ -26,7 +26,7 @@ struct Subcommand {
   TakeArguments arguments;
 };
 
-/// In the order of the help.
+/// Adds all subcommands, in the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
   return {{"invert", add_invert(app)},   {"train", add_train(app)},       {"forward", add_forward(app)},
           {"compare", add_compare(app)}, {"report", add_report(app)},     {"info", add_info(app)},

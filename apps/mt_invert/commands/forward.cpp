@@ -48,7 +48,7 @@ class ResponseTable {
   std::map<std::tuple<mt::Datum, int, int>, double> values_;
 };
 
-/// Errors written where there was no data file to take them from.
+/// Returns the error that is written where there was no data file to take them from.
 double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
   constexpr double relative = 0.05;  // of |Z|
   constexpr mt::ErrorFloors errors{.impedance_relative = relative,
@@ -62,7 +62,7 @@ double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
       is_impedance ? std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station)) : 0.0);
 }
 
-/// Sign and units as in the file the sites came from.
+/// Returns sign and units as in the file the sites came from.
 io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites) {
   io::modem::ModemDataOptions options;
   options.comment = "responses computed by mt_invert";
@@ -76,8 +76,8 @@ io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites
   return options;
 }
 
-/// Predictions in place of a ModEM file's data, errors kept, also where they are placeholders; for CSV sites
-/// full impedances with errors of 5 %.
+/// Returns predictions in place of a ModEM file's data, errors kept, also where they are placeholders; for
+/// CSV sites full impedances with errors of 5 %.
 mt::Observations as_observed(const io::survey::ForwardSites& sites, const Eigen::VectorXd& predicted) {
   const ResponseTable table(sites.survey, predicted);
   mt::Observations data;

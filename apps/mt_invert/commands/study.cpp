@@ -18,8 +18,8 @@ namespace {
 
 namespace study = models::study;
 
-/// Returns the network of `--network`, or the one that data/benchmarks/vae_synthetic_prior.toml trains, which
-/// is kept in `folder` under a name that changes with everything the training depends on. On one rank.
+/// Returns the network of `--network`, or the one that data/benchmarks/vae_synthetic_prior.toml trains. The
+/// latter is kept in `folder` under a name that changes with everything the training depends on. On one rank.
 /// errors: those of the files, of the configuration and of the training.
 models::vae::TrainedVae study_network(const cli::StudyArguments& arguments,
                                       const std::filesystem::path& folder) {

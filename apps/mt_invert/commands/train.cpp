@@ -85,7 +85,7 @@ void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainCo
       core::json_quoted(std::filesystem::absolute(network).lexically_normal().string()));
 }
 
-/// On one rank. → the exit code.
+/// Trains on one rank. → the exit code.
 core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
                      const config::TrainConfig& config, core::StopRequests& stop, io::run::NewFolder& made) {
   const models::vae::VaeRun run{

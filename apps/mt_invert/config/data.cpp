@@ -167,7 +167,7 @@ Rows<MaskForm> mask_rows() {
           row("frequency_max_hz", &MaskForm::most_hz, frequencies(), "upper end").otherwise("no limit")};
 }
 
-/// Quantities of one mode in the chosen form.
+/// Returns quantities of one mode in the chosen form.
 std::vector<Datum> quantities_of(Mode mode, DataKind kind) {
   using enum Datum;
   if (mode == Mode::te)

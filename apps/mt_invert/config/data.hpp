@@ -18,8 +18,8 @@ struct DataConfig {
   std::vector<std::string> edi_files;
   std::string edi_folder, modem_file, mare2dem_file, mt2d_file;
 
-  /// Name of the key whose file brings its stations' places along the profile, and that file; both empty for
-  /// EDI files.
+  /// Returns the name of the key whose file brings its stations' places along the profile, and that file;
+  /// both empty for EDI files.
   [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
   io::edi::EdiOptions edi;
   std::vector<std::string> station_order;  ///< EDI files alone; empty: all, by file name

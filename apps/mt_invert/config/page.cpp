@@ -45,7 +45,7 @@ std::string markdown_of(const std::vector<KeyText>& keys) {
   return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
-/// Words in lines of at most 100 characters.
+/// Returns the words in lines of at most 100 characters.
 std::string wrapped(const std::string& text, const std::string& indent) {
   constexpr std::size_t most = 100;
   std::string result = indent, line;

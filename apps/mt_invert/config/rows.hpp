@@ -300,8 +300,8 @@ template <class T>
   return usual;
 }
 
-/// Refuses the keys of these rows, which need a setting that is not chosen, but not those that the rows of
-/// the chosen method have too.
+/// Refuses the keys of these rows, which need a setting that is not chosen. Keys that the rows of the chosen
+/// method have too are accepted.
 template <class T, class Chosen = T>
 void refuse(const ConfigTable& table, const Rows<T>& rows, const std::string& needed,
             const Rows<Chosen>& chosen = {}) {

@@ -15,7 +15,7 @@ namespace mt = physics::mt;
 
 constexpr double min_taylor_order = 1.9, max_adjoint_gap = 1e-10;
 
-/// A hill with a conductor under it, coarse enough for a second of work.
+/// Returns a hill with a conductor under it, coarse enough for a second of work.
 physics::mesh::Model small_section() {
   physics::mesh::TensorGrid grid =
       physics::mesh::TensorGrid::section({-4000, -1500, -500, 500, 1500, 4000}, {0, 200, 600, 1500, 4000});

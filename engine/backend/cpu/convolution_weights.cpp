@@ -87,7 +87,7 @@ struct Weights {
 };
 
 /// The items of a round with their padding, and their rows of y as blocks of columns
-/// [block][item][position][width], zeros behind the last, where they are not taken from y itself.
+/// [block][item][position][width], zeros behind the last; none where they are taken from y itself.
 template <class T>
 struct Copies {
   T *padded = nullptr, *columns = nullptr;

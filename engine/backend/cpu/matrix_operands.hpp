@@ -32,7 +32,7 @@ struct Group {
   return group;
 }
 
-/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one), which lies
+/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one). It lies
 /// in an array or in a copy of it.
 template <class T>
 struct Operand {

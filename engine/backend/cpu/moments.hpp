@@ -43,7 +43,7 @@ template <class T>
 }
 
 /// Writes the means of the columns of x [n, m], and the sums of the squared distances from them to the first
-/// m of `totals`, which has m elements for each of `Pieces(n, m)`.
+/// m of `totals`. It has m elements for each of `Pieces(n, m)`.
 template <class T>
 void measure_columns(const T* x, Dim n, Dim m, T* mean, double* totals) {
   const auto values = Widest<add_values<T>>::get();
@@ -84,8 +84,8 @@ template <class T>
   }
 }
 
-/// Writes the sums of t and of t y to the first 2 m of `totals`, which has so many elements for each piece,
-/// and their means.
+/// Writes the sums of t and of t y to the first 2 m of `totals`, and their means. It has 2 m elements for
+/// each piece.
 template <class T>
 void measure_slopes(const ColumnSlopes<T>& of, Dim n, Dim m, double* totals) {
   const auto values = Widest<add_values<T>>::get();

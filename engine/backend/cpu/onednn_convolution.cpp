@@ -197,8 +197,8 @@ Operands operands(Wanted wanted, const KernelCall& call) {
   return {call.in[0], call.in[1], call.out[0]};
 }
 
-/// Returns true where oneDNN takes at most 1 / 1.1 of the time of `cpu.direct`, on one thread and on two, or
-/// of nearly all shapes of a class (docs/results/engine.md, "oneDNN"): slopes in the weights, and strides.
+/// Returns true for two classes, slopes in the weights and strides. Of nearly all their shapes oneDNN takes
+/// at most 1 / 1.1 of the time of `cpu.direct`, on one thread and on two (docs/results/engine.md, "oneDNN").
 bool is_faster(Wanted wanted, const Geometry& g) {
   constexpr Dim least_channels = 8;
   constexpr double least_ns = 5e3;  // below, a call costs more than it saves

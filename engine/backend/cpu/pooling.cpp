@@ -36,7 +36,7 @@ std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape&
 }
 
 /// One output position: where each element of its window starts in x, and for each channel the largest so far
-/// and its number, which is as wide as T so that they vectorize alike.
+/// and its number. That is as wide as T, so that they vectorize alike.
 template <class T>
 struct Window {
   using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;

@@ -36,7 +36,7 @@ class Operand {
     return buffer_;
   }
   /// Calls visit(first element, distance of rows, number of rows, first column, number of columns) until all
-  /// `columns` of some rows, which start at `from`, were seen: at once, or 64 rows at a time.
+  /// `columns` of the rows behind `from` were seen: at once, or 64 rows at a time.
   template <class Visit>
   void for_each_panel(Dim from, const Loop& rows, Dim columns, const Visit& visit) const {
     if (reader_ == nullptr) return visit(x_ + from, rows.in, rows.extent, Dim{0}, columns);

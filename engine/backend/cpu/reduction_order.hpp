@@ -20,8 +20,8 @@ inline constexpr std::int64_t elements_of_piece = 64 * elements_of_block;
   return (n / elements_of_block + 1) / 2 * elements_of_block;
 }
 
-/// Columns of floats are summed over so many rows in the working precision, every fourth row by itself, and
-/// those sums, (first + second) + (third + fourth), in double.
+/// Columns of floats are summed over so many rows in the working precision, every fourth row by itself. Those
+/// sums are added in double: (first + second) + (third + fourth).
 inline constexpr Dim rows_at_once = 64;
 /// The pieces of n rows of m numbers, each about 65 536; what they give is added up in turn. A complex number
 /// counts as two.

@@ -50,8 +50,8 @@ template <class T, class Load, class Term>
     total[static_cast<std::size_t>(j) + k] += static_cast<double>(parts[k]);
 }
 
-/// total[j] += Σ term(load, i · step + j, j) over rows i of m columns, from `first`, a multiple of
-/// `rows_at_once`, to `last` − 1. A term takes elements, or vectors of them, by load(pointer).
+/// total[j] += Σ term(load, i · step + j, j) over rows i of m columns, from `first` to `last` − 1; `first` is
+/// a multiple of `rows_at_once`. A term takes elements, or vectors of them, by load(pointer).
 template <class T, class Term>
 [[gnu::always_inline]] inline void add_columns(Dim first, Dim last, Dim step, Dim m, double* total,
                                                const Term& term) {

@@ -10,7 +10,7 @@ namespace lodestone::engine::cpu_backend {
 enum class Direction { forward, transposed };
 
 /// Along one axis: outputs first, first + step, … (n of them), output i made of elements i · in_step + offset
-/// of the padded copy, one offset for each window element that takes part.
+/// of the padded copy. Each window element that takes part has an offset.
 struct AxisPass {
   Dim first, step, n, in_step;
 };

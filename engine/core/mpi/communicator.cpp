@@ -33,7 +33,7 @@ struct Lines {
 constexpr Lines rows_words{"core::share_rows", "row", "rows"},
     columns_words{"core::share_columns", "column", "columns"};
 
-/// Rows (or columns) of each rank, in order, from the owner of each.
+/// Returns the rows (or columns) of each rank, in order, from the owner of each.
 std::vector<std::vector<Eigen::Index>> by_rank(const Lines& words, const std::vector<int>& owner,
                                                Eigen::Index size, int n_ranks) {
   if (std::ssize(owner) != size)

@@ -32,7 +32,7 @@ std::optional<int> from_environment() {
   return std::nullopt;
 }
 
-/// Processors of this rank, shared ones in parts. collective over the ranks of one node.
+/// Returns the processors of this rank, shared ones in parts. collective over the ranks of one node.
 double processors_of_rank(MPI_Comm node) {
   const auto n_ranks = static_cast<std::size_t>(size_of(node));
   cpu_set_t mine;

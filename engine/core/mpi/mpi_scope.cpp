@@ -21,9 +21,9 @@ namespace {
 constexpr std::chrono::milliseconds failure_grace{2000};  // ranks that fail together differ by less than this
 constexpr std::chrono::milliseconds poll_interval{2};
 
-/// Open MPI started without mpirun forks a daemon, probes all networks (0.4 s) and makes a folder below /tmp
-/// that all processes of the user share: one that ends removes it while another one starts, which then fails
-/// (1 to 3 of 100, three at once). A lone process needs none of them. The user's own setting wins.
+/// Open MPI started without mpirun forks a daemon, probes all networks (0.4 s) and makes a folder below /tmp.
+/// All processes of the user share it: one that ends removes it while another one starts, which then fails (1
+/// to 3 of 100, three at once). A lone process needs none of them. The user's own setting wins.
 void prefer_fast_singleton() {
   for (const char* launched : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
     if (std::getenv(launched) != nullptr) return;

@@ -39,14 +39,14 @@ GaussRule gauss_legendre() {
   return rule;
 }
 
-/// Zero number `k` = 1, 2 … of J₀ to 1e-3 (McMahon); the rule only needs breaks near the zeros.
+/// Returns zero number `k` = 1, 2 … of J₀ to 1e-3 (McMahon); the rule only needs breaks near the zeros.
 double break_point(int k) {
   const double b = (k - 0.25) * pi;
   return b + 1.0 / (8.0 * b);
 }
 
-/// Share of half-wave `j` = 1 … n_averaged in the mean of the partial sums, whose own weights are binomial:
-/// P(at least j heads in n_averaged tosses).
+/// Returns the share of half-wave `j` = 1 … n_averaged in the mean of the partial sums, whose own weights are
+/// binomial: P(at least j heads in n_averaged tosses).
 double share(int j) {
   double binomial = 1.0, tail = 0.0;
   for (int k = 0; k <= n_averaged; ++k) {

@@ -12,7 +12,7 @@ namespace dc {
 /// Layered earth → Schlumberger sounding. Unknowns: log10 resistivity (n_layers). Outputs: log10 apparent
 /// resistivity, one per spacing.
 ///
-/// source: Koefoed 1979; ρ_a = ((s² − b²)/2b) [U(s − b) − U(s + b)], U(r) = ρ₁/r + ∫ (T(λ) − ρ₁) J₀(λr) dλ, s
+/// source: Koefoed 1979; ρ_a = ((s² − b²)/2b) [U(s − b) − U(s + b)]; U(r) = ρ₁/r + ∫ (T(λ) − ρ₁) J₀(λr) dλ; s
 /// = AB/2, b = MN/2.
 class Simulation final : public lodestone::core::DifferentiableMap {
  public:

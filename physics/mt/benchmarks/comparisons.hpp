@@ -30,8 +30,8 @@ namespace lodestone::physics::mt::benchmarks {
 [[nodiscard]] std::vector<core::Comparison> compare_tipper(const std::string& what, Complex reference,
                                                            Complex ours, double limit);
 
-/// Compares d ln ρₐ/d ln σ and dφ/d ln σ of the whole host (region 1) and of the whole block (region 2) of
-/// COMMEMI 2D-1 with a table of one period. collective.
+/// Compares d ln ρₐ/d ln σ and dφ/d ln σ of COMMEMI 2D-1 with a table of one period; σ is that of the whole
+/// host (region 1) or of the whole block (region 2). collective.
 [[nodiscard]] std::vector<core::Comparison> compare_sensitivities(MPI_Comm comm, const mesh::Model& section,
                                                                   const core::Table& reference,
                                                                   d2::Accuracy accuracy);

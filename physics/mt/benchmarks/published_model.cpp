@@ -12,7 +12,7 @@ namespace {
 using mesh::DepthReference;
 using mesh::TensorGrid;
 
-/// A section from edges and resistivities written row by row.
+/// Returns a section from edges and resistivities written row by row.
 mesh::Model section_of(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
                        const std::vector<double>& resistivity_ohm_m) {
   TensorGrid grid = TensorGrid::section(std::move(y_edges_m), std::move(z_edges_m), DepthReference::datum);
@@ -24,7 +24,7 @@ constexpr double fine_slope = 2.0;  // steps of 33 m: those of the default, 66 m
                                     // the site above the slope's end
 constexpr double conductor = 1e-6;  // below the limit that makes a bottom row a perfect conductor
 
-/// Geometry, and the limits of the default accuracy.
+/// Returns the geometry, and the limits of the default accuracy.
 PublishedModel model_of(const std::string& name, const ReadSection& read, double refine) {
   if (name == "commemi2d0") {
     return {section_of({-100e3, -10e3, 10e3, 100e3}, {0.0, 50e3, 60e3},

@@ -34,7 +34,7 @@ struct Columns {
       &tipper_im;
 };
 
-/// Sites and frequencies of the rows with one definition of the fields.
+/// Returns the sites and frequencies of the rows with one definition of the fields.
 Survey survey_of(const Columns& table, Definition definition) {
   std::set<double> y_m, periods_s;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {

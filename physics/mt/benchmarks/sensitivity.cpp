@@ -24,7 +24,7 @@ Survey survey_of(const core::Table& table) {
                      {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
 }
 
-/// Directions d ln σ = 1 in the host (column 0) and in the block (column 1): dρ = −ρ there.
+/// Returns the directions d ln σ = 1 in the host (column 0) and in the block (column 1): dρ = −ρ there.
 Eigen::MatrixXd region_directions(const mesh::Model& section) {
   const Eigen::VectorXd rho = resistivity_ohm_m(section);
   Eigen::MatrixXd directions = Eigen::MatrixXd::Zero(rho.size(), 2);

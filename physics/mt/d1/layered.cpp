@@ -37,7 +37,7 @@ void check(const LayeredEarth& earth, double frequency_hz) {
                                 "expected a positive frequency, got {} Hz", frequency_hz);
 }
 
-/// exp(z) − 1 without cancellation for small z: thin layers at long periods keep all digits.
+/// Returns exp(z) − 1 without cancellation for small z: thin layers at long periods keep all digits.
 Complex expm1(Complex z) {
   const double half_sine = std::sin(0.5 * z.imag());
   const double growth = std::exp(z.real());
@@ -67,7 +67,7 @@ Step climb(Complex below, double resistivity_ohm_m, double thickness_m, double o
           .d_thickness = k * d_kh};
 }
 
-/// Impedance of the half-space at the bottom; 0 over a perfect conductor.
+/// Returns the impedance of the half-space at the bottom; 0 over a perfect conductor.
 Complex bottom(const LayeredEarth& earth, double omega_mu0) {
   const double resistivity = earth.resistivity_ohm_m.back();
   return resistivity <= perfect_conductor_ohm_m ? Complex(0.0)

@@ -41,8 +41,8 @@ MeshSet transformed(const MeshSet& meshes, Transform transform) {
 }
 
 /// Returns the mesh with its surface levelled to z = 0 (every line moves as a whole) under a sea of the same
-/// depth everywhere, the deepest over a station: over a layered earth the impedance at the floor does not
-/// depend on the water.
+/// depth everywhere. That depth is the deepest over a station: over a layered earth the impedance at the
+/// floor does not depend on the water.
 QuadMesh levelled(const QuadMesh& mesh, const Survey& survey) {
   double sea_m = 0.0;
   const auto water = [&](int iy) { return mesh.z(mesh.ground(), iy) - mesh.z(mesh.n_air(), iy); };
@@ -59,7 +59,7 @@ QuadMesh levelled(const QuadMesh& mesh, const Survey& survey) {
   return QuadMesh(mesh.lines_m(), std::move(depths), mesh.n_air(), mesh.n_sea());
 }
 
-/// Points from `begin` outwards over `length`, cells growing by half from `first`.
+/// Returns the points from `begin` outwards over `length`, cells growing by half from `first`.
 std::vector<double> outward(double begin, double length, double first, double direction) {
   std::vector<double> points;
   double reached = 0.0;
@@ -70,7 +70,7 @@ std::vector<double> outward(double begin, double length, double first, double di
   return points;
 }
 
-/// Sides and air at least twice as far away; what was there stays as it is.
+/// Returns the mesh with sides and air at least twice as far away; what was there stays as it is.
 QuadMesh padded(const QuadMesh& mesh, const Survey& survey) {
   const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(),
                                                 [](auto& a, auto& b) { return a.y_m < b.y_m; });
@@ -101,7 +101,7 @@ QuadMesh padded(const QuadMesh& mesh, const Survey& survey) {
                   mesh.n_sea());
 }
 
-/// Mean log resistivity of each row under and between the stations.
+/// Returns the mean log resistivity of each row under and between the stations.
 Eigen::VectorXd mean_rows(const mesh::Model& model, const Survey& survey) {
   const auto& grid = model.earth.grid;
   const Eigen::VectorXd resistivity = mesh::resistivity_ohm_m(model);
@@ -211,7 +211,7 @@ class Certifier {
     return respond({mesh::TensorGrid::section(grid.y_edges_m(), depths_m())}, part, level, resistivity);
   }
 
-  /// Edges of the rows below the top of the section.
+  /// Returns the edges of the rows below the top of the section.
   [[nodiscard]] std::vector<double> depths_m() const {
     std::vector<double> edges = model_.earth.grid.z_edges_m();
     for (double& edge : edges) edge -= model_.earth.grid.z_edges_m().front();

@@ -54,10 +54,10 @@ struct CertificateCost {
 [[nodiscard]] CertificateCost cost_of_certificate(const MeshSet& meshes, const Survey& survey,
                                                   const CertificateLimits& limits);
 
-/// Computes half-space and layered-earth errors on the given meshes, and the change of the section's
-/// responses under one refinement and under doubled side and air padding. Periods are measured a few at a
-/// time, with a line of the log each time where it can be stopped. collective over `comm`. cost: about eight
-/// forward runs without limits.
+/// Computes half-space and layered-earth errors on the given meshes. Also computes the change of the
+/// section's responses under one refinement and under doubled side and air padding. Periods are measured a
+/// few at a time, with a line of the log each time where it can be stopped. collective over `comm`. cost:
+/// about eight forward runs without limits.
 [[nodiscard]] Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
                                   const MeshDesignOptions& options, const ResponseError& tolerance,
                                   const CertificateLimits& limits = {});

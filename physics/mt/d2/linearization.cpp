@@ -62,14 +62,17 @@ class SimulationLinearization final : public core::Linearization {
   core::JacobianRows do_local_rows(const core::SparseRows* left,
                                    const core::Linearization* inner) const override;
 
-  /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
+  /// Returns Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k,
+  /// n_unknowns).
   [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
-  /// Derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property (k, n_cells).
+  /// Returns the derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property
+  /// (k, n_cells).
   [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved,
                                                             const MatrixXcd& combination) const;
-  /// Cell derivatives → parameter derivatives. shapes: (k, n_cells) each → (k, n_parameters).
+  /// Returns the derivatives by parameters from those by cells. shapes: (k, n_cells) each → (k,
+  /// n_parameters).
   [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
-  /// Rows of left J that combine responses of this job alone. → (rows.size(), n_parameters).
+  /// Returns the rows of left J that combine responses of this job alone. → (rows.size(), n_parameters).
   [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved, const core::SparseRows& left,
                                   const std::vector<Eigen::Index>& rows) const;
   /// Returns the rows of `left` by job of the simulation, rows without entries with the first one; nothing
@@ -77,7 +80,8 @@ class SimulationLinearization final : public core::Linearization {
   [[nodiscard]] std::optional<std::vector<std::vector<Eigen::Index>>> rows_by_job(
       const core::SparseRows& left) const;
   [[nodiscard]] core::SparseRows every_response() const;
-  /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
+  /// Returns the change of the transfer functions of a job for k changes of its properties. → (n_transfers,
+  /// k).
   [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved,
                                            const std::vector<MatrixXd>& property_changes) const;
 

@@ -29,7 +29,7 @@ std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies,
   return bands;
 }
 
-/// Heights above the surface, from the top of the air down to 0.
+/// Returns the heights above the surface, from the top of the air down to 0.
 std::vector<double> air_heights(double first, double total, double growth) {
   std::vector<double> heights{0.0};
   for (double cell = first; heights.back() < total; cell *= growth) heights.push_back(heights.back() + cell);

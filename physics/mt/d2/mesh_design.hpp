@@ -22,8 +22,8 @@ constexpr auto words(SystemSolver) {
 }
 
 /// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest
-/// frequency, the penetration depth is where ∫dz/δ = 1 under a station at the band's lowest, r the distance
-/// of a contact (or interface, or kink of the surface) from the nearest station.
+/// frequency. The penetration depth is where ∫dz/δ = 1 under a station at the band's lowest. r is the
+/// distance of a contact (or interface, or kink of the surface) from the nearest station.
 struct MeshDesignOptions {
   int order = 2;                      ///< order of the elements: 1 bilinear, 2 biquadratic
   double cells_per_skin_depth = 6.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at

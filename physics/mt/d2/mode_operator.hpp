@@ -32,9 +32,9 @@ class ModeOperator {
   [[nodiscard]] const fem::QuadElement& shape() const { return shape_; }
   [[nodiscard]] int n_properties() const { return mode_ == Mode::te ? 1 : 2; }
   [[nodiscard]] int n_unknowns() const { return n_free_; }
-  /// Unknowns on each lattice line; they are numbered line by line. Every line has as many: where nodes
-  /// coincide (the sea's rows on land) or are fixed, unknowns that no node has stay behind, each alone with a
-  /// 1 on the diagonal.
+  /// Returns the number of unknowns on each lattice line; they are numbered line by line. Every line has as
+  /// many. Where nodes coincide (the sea's rows on land) or are fixed, unknowns without a node remain, each
+  /// alone with a 1 on the diagonal.
   [[nodiscard]] int line_size() const { return n_free_ / (shape_.order() * n_columns_ + 1); }
   [[nodiscard]] int n_nodes() const { return static_cast<int>(free_.size()); }
   [[nodiscard]] int n_cells() const { return n_rows_ * n_columns_; }
@@ -47,12 +47,12 @@ class ModeOperator {
   [[nodiscard]] std::vector<Complex> matrix(double omega, const Eigen::MatrixXd& properties) const;
   /// Returns the right-hand side (n_unknowns).
   [[nodiscard]] Eigen::VectorXcd right_hand_side(double omega, const Eigen::MatrixXd& properties) const;
-  /// Unknowns with the fixed values put back: one value per lattice node.
+  /// Returns the unknowns with the fixed values put back: one value per lattice node.
   [[nodiscard]] Eigen::VectorXcd field(const Eigen::VectorXcd& unknowns) const;
 
   using ElementVector = Eigen::Matrix<Complex, Eigen::Dynamic, 1, Eigen::ColMajor, 9, 1>;
   using ElementMatrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 9, 9>;
-  /// Nodes of an earth cell, row by row from the top left.
+  /// Returns the nodes of an earth cell, row by row from the top left.
   [[nodiscard]] std::span<const int> cell_nodes(int cell) const {
     return earth_.nodes_of(cell, shape_.n_nodes());
   }

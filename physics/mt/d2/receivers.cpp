@@ -78,7 +78,7 @@ void Receiver::place_tangent(const fem::QuadMesh& mesh, const Place& place) {
   }
 }
 
-/// E along the surface is −q and E along the normal ρ ∂H/∂s, that of the water (on land H does not vary along
+/// E along the surface is −q. E along the normal is ρ ∂H/∂s, that of the water (on land H does not vary along
 /// the surface).
 TransferDerivative Receiver::tm_impedance(const TransferDerivative& normal,
                                           const Eigen::VectorXcd& field) const {

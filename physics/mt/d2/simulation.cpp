@@ -241,8 +241,8 @@ Simulation::~Simulation() = default;
 
 Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
 Eigen::Index Simulation::size_out() const { return impl_->layout.size(); }
-/// One more than the handle, since that of the world is 0 in Open MPI, the number of serial maps. The rank's
-/// own communicator is known before MPI is started too.
+/// Returns one more than the handle, since that of the world is 0 in Open MPI, the number of serial maps. The
+/// rank's own communicator is known before MPI is started too.
 int Simulation::communicator_id() const {
   return impl_->comm == MPI_COMM_SELF ? -1 : static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1;
 }

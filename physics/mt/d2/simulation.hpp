@@ -51,7 +51,8 @@ class Simulation final : public core::DifferentiableMap {
   [[nodiscard]] const MeshSet& meshes() const;
   /// Counts of this rank since construction.
   [[nodiscard]] SolveCounts counts() const;
-  /// Bytes of this rank's factorizations and of its rows of the Jacobian; an estimate before any solve.
+  /// Returns the bytes of this rank's factorizations and of its rows of the Jacobian; an estimate before any
+  /// solve.
   [[nodiscard]] double estimated_bytes() const;
 
   struct Impl;  ///< opaque; defined in simulation_impl.hpp, which is not installed

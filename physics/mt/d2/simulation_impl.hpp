@@ -68,8 +68,8 @@ struct Simulation::Impl {
     return *problems.at({job.band, job.mode});
   }
   [[nodiscard]] const CellAverages& averages_of(const Job& job) const { return *averages.at(job.band); }
-  /// Outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null. errors:
-  /// SolverError, the same on every rank. collective.
+  /// Returns the outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null.
+  /// errors: SolverError, the same on every rank. collective.
   [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity,
                                         std::vector<SolvedJob>* solved) const;
   /// Solves with the factors of a job and counts it.
@@ -87,7 +87,7 @@ struct Simulation::Impl {
   void share_jobs();
   void make_problems();
   [[nodiscard]] SolvedJob solve(const Job& job, const Eigen::VectorXd& resistivity) const;
-  /// Outputs of a solved job into their rows.
+  /// Writes the outputs of a solved job into their rows.
   void write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const;
 };
 

@@ -20,8 +20,8 @@ double floor_strength(const SectionResolution& earth, double y) {
   return std::max(0.1, std::abs(ground - water) / (ground + water));
 }
 
-/// A kink of the floor among closer ones than the cells required is a step too, but not at the ends of the
-/// piece on which a station lies.
+/// A kink of the floor is a step too if others are closer to it than the cells required. Those at the ends of
+/// the piece on which a station lies are none.
 double kink_length(const SectionResolution& earth, std::size_t i) {
   const auto &y = earth.surface().y_m(), &stations = earth.stations();
   if (!earth.sea() || i == 0 || i + 1 == y.size()) return 1e300;

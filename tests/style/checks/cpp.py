@@ -94,8 +94,15 @@ def has_single_function(text):
     )
 
 
+def doc_text(notes):
+    parts = ["" if note.startswith("    ") else note.strip() for note in notes]
+    return re.sub(r"\s*\n\s*", "\n", " ".join(part or "\n" for part in parts)).strip()
+
+
 def doc_blocks(text):
-    """Yields (line number, text) of each `///` block: lines that follow each other, or a note behind code."""
+    """Yields (line number, text) of each `///` block: lines that follow each other, or a note behind code.
+
+    A line break ends each paragraph; lines indented as code are left out."""
     block, first, behind_code = [], 0, False
     for number, line in enumerate(text.splitlines(), 1):
         before, mark, note = line.partition("///")
@@ -103,11 +110,11 @@ def doc_blocks(text):
         own_line = is_doc and not before.strip()
         goes_on = own_line and block and (not behind_code or note.startswith("<"))
         if block and not goes_on:
-            yield first, " ".join(part for part in block if part)
+            yield first, doc_text(block)
             block = []
         if is_doc:
             if not block:
                 first, behind_code = number, not own_line
-            block.append(note.lstrip("<").strip())
+            block.append(note.lstrip("<"))
     if block:
-        yield first, " ".join(part for part in block if part)
+        yield first, doc_text(block)

@@ -9,14 +9,6 @@ from .ratchet import read_entries
 from .tree import CPP, HEADERS, LIBRARY, folder_of, in_library_or_apps
 
 APP = "apps/mt_invert/"
-MAX_WORDS = 25
-
-
-def sentences(text):
-    """Yields the number of words of each sentence of the `///` comments."""
-    for _, comment in cpp.doc_blocks(text):
-        for sentence in re.split(r"[.:;?!]\s", comment):
-            yield len(sentence.split())
 
 
 def size_figures(tree, sources, owned):
@@ -50,7 +42,7 @@ def text_figures(tree, sources, owned):
     single = sum(1 for name in owned if name.endswith(HEADERS) and cpp.has_single_function(tree.text(name)))
     yield "headers with a single function", f"{single}", ""
     n_lines = sum(map(tree.n_lines, sources))
-    n_long = sum(len(line) > lines.MAX_COLUMNS for name in sources for line in tree.text(name).splitlines())
+    n_long = sum(1 for name in sources for _ in lines.long_lines(tree.text(name)))
     yield (
         f"C++ lines over {lines.MAX_COLUMNS} columns",
         f"{n_long} of {n_lines}, {100 * n_long / max(n_lines, 1):.1f} %",
@@ -59,10 +51,10 @@ def text_figures(tree, sources, owned):
     blocks = sum(1 for name in sources for _ in cpp.doc_blocks(tree.text(name)))
     openings = sum(1 for name in sources for _ in names.bad_openings(tree.text(name)))
     yield "/// with an opening to avoid", f"{openings} of {blocks}", "none"
-    words = [count for name in sources for count in sentences(tree.text(name))]
+    words = [count for name in sources for _, count in names.sentences(tree.text(name))]
     yield (
-        f"sentences of /// over {MAX_WORDS} words",
-        f"{sum(count > MAX_WORDS for count in words)} of {len(words)}",
+        f"sentences of /// over {names.MAX_WORDS} words",
+        f"{sum(count > names.MAX_WORDS for count in words)} of {len(words)}",
         "none",
     )
     long_ones = list(lengths.long_ones(tree))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of types with 2D outside the folders of two dimensions, and the openings of `///` comments."""
+"""Names of types with 2D outside the folders of two dimensions; openings and sentences of `///` comments."""
 
 import re
 
@@ -17,6 +17,7 @@ FOLDERS_2D = {
     "mare2dem",
 }  # wherever they stand, so that their tests are included
 BAD_OPENING = re.compile(r"(?:(?:of|the same|as above|what|where|whether|how|with)\b|errors:)", re.IGNORECASE)
+MAX_WORDS = 25
 
 ALLOWED_2D = Allowed(
     "allowed_names_2d.txt",
@@ -27,6 +28,12 @@ number  file""",
 ALLOWED_OPENINGS = Allowed(
     "allowed_doc_openings.txt",
     """How many /// of each file open with Of, The same, As above, What, Where, Whether, How, With or errors:
+number  file""",
+    counts=True,
+)
+ALLOWED_SENTENCES = Allowed(
+    "allowed_doc_sentences.txt",
+    f"""How many sentences in the /// of each file have more than {MAX_WORDS} words.
 number  file""",
     counts=True,
 )
@@ -69,3 +76,22 @@ def check_doc_openings(tree):
                 f"{name}:{line}",
                 f"a /// opens with '{opening}'; begin with a verb in the third person or a noun",
             )
+
+
+def sentences(text):
+    """Yields (line of its comment, number of words) of each sentence of the `///` comments."""
+    for line, comment in doc_blocks(text):
+        code_as_words = re.sub(r"`[^`\n]*`", "code", comment)
+        for sentence in re.split(r"[.:;?!]\s|\n", code_as_words):
+            yield line, len(sentence.split())
+
+
+def check_doc_sentences(tree):
+    for name in tree.with_ending(*CPP):
+        for line, n_words in sentences(tree.text(name)):
+            if n_words > MAX_WORDS:
+                yield Finding(
+                    (name,),
+                    f"{name}:{line}",
+                    f"a sentence of the /// has {n_words} words, more than {MAX_WORDS}; split it",
+                )

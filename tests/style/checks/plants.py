@@ -155,6 +155,17 @@ PLANTS = {
         },
         ["physics/planted.hpp:2", "physics/planted.hpp:4", "physics/planted.hpp:5", "physics/planted.hpp:9"],
     ),
+    "doc_sentences": (
+        {
+            "physics/planted.hpp": HEAD + f"/// Returns {'a ' * 13}\n/// {'b ' * 12}number. Short.\nint a;\n",
+            "physics/good.hpp": (
+                HEAD
+                + f"/// Returns {'a ' * 13}\n/// `{'b ' * 12}`.\n///\n///     {'c ' * 30}\n///\n/// {'d ' * 25}\n"
+                "int a;\n"
+            ),
+        },
+        ["physics/planted.hpp:2"],
+    ),
     "spdx": ({"physics/planted.cpp": "int planted;\n"}, ["physics/planted.cpp:1"]),
     "readmes": ({"physics/planted/planted.cpp": HEAD}, ["physics/planted/README.md:1"]),
     "sizes": ({"data/planted.bin": "x" * (MAX_FILE_BYTES + 1)}, ["data/planted.bin:1"]),

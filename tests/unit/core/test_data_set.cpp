@@ -16,7 +16,7 @@ namespace {
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 constexpr double pi = std::numbers::pi;
 
-/// log10 ρₐ, a phase and a missing phase.
+/// Returns log10 ρₐ, a phase and a missing phase.
 DataSetParts example() {
   return {.observed = Eigen::Vector3d(2.0, 3.0, missing),
           .sigma = Eigen::Vector3d(0.1, 0.05, 0.05),

@@ -22,7 +22,7 @@ inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, std::
   });
 }
 
-/// First differences and a small smallness on a line of n cells.
+/// Returns first differences and a small smallness on a line of n cells.
 inline std::shared_ptr<const inversion::objective::Regularization> line_roughness(Eigen::Index n,
                                                                                   double reference = 0.0) {
   std::vector<Eigen::Triplet<double>> entries;

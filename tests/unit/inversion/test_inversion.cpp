@@ -21,7 +21,7 @@ namespace {
 
 constexpr Eigen::Index n_layers = 6;
 
-/// Means over ever more layers, mildly nonlinear.
+/// Returns means over ever more layers, mildly nonlinear.
 core::MapPtr depth_means() {
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(n_layers, n_layers);
   for (Eigen::Index row = 0; row < n_layers; ++row) a.row(row).head(row + 1).setConstant(1.0 / (row + 1.0));
@@ -142,7 +142,7 @@ TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits"
 
 namespace {
 
-/// Layers whose responses at the final accuracy are 1.5 errors larger than those of the iterations.
+/// Returns layers whose responses at the final accuracy are 1.5 errors larger than those of the iterations.
 Problem layers_on_coarse_meshes() {
   const core::MapPtr coarse = depth_means(),
                      fine = core::compose(core::affine(Eigen::MatrixXd::Identity(n_layers, n_layers),

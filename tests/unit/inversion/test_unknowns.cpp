@@ -16,7 +16,7 @@ using physics::mesh::TensorGrid;
 
 namespace {
 
-/// 3 columns × 2 rows.
+/// Returns 3 columns × 2 rows.
 TensorGrid small_grid() { return TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}); }
 
 FreeCells all_free() {

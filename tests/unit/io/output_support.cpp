@@ -66,7 +66,7 @@ namespace {
 
 constexpr double profile_m = 719e3;
 
-/// A smooth bump of half-widths (wy, wz) around (y, z), 1 in its centre.
+/// Returns a smooth bump of half-widths (wy, wz) around (y, z), 1 in its centre.
 double bump(double y, double z, double y0, double z0, double wy, double wz) {
   return std::exp(-std::pow((y - y0) / wy, 4) - std::pow((z - z0) / wz, 4));
 }

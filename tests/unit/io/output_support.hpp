@@ -48,10 +48,10 @@ struct SyntheticOptions {
   bool with_impedance = false;  ///< impedances and tipper instead of log10 ρₐ and phase
 };
 
-/// A result as a run along a 719 km profile would leave it: two conductors, a resistive block, data of the
-/// columns below each station with noise, some masked and interpolated data.
+/// Returns a result as a run along a 719 km profile would leave it: two conductors, a resistive block, data
+/// of the columns below each station with noise, some masked and interpolated data.
 inversion::Outcome synthetic_result(const SyntheticOptions& options = {});
-/// An outcome of another physics: densities of five layers and seven data without sites or periods.
+/// Returns an outcome of another physics: densities of five layers and seven data without sites or periods.
 inversion::Outcome layers_of_density();
 
 }  // namespace lodestone::test

@@ -17,7 +17,7 @@ inline physics::mesh::TensorGrid field_grid() {
   return models::earths::patch_grid({depth.begin() + 32, depth.end()}, {0.0, 8327.0});
 }
 
-/// 30 columns of 100 m, 25 rows of 40 m.
+/// Returns 30 columns of 100 m, 25 rows of 40 m.
 inline physics::mesh::TensorGrid patch() {
   std::vector<double> depth_m, y_m;
   for (int i = 0; i <= 25; ++i) depth_m.push_back(40.0 * i);

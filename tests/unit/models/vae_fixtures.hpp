@@ -38,7 +38,7 @@ inline models::earths::Prior smooth_prior(Eigen::Index n_z = 12, Eigen::Index n_
   return {layers(n_z, n_y), {{1.0, std::make_shared<SmoothColumns>()}}, 5};
 }
 
-/// A network and a recipe that take a tenth of a second.
+/// Returns a network and a recipe that take a tenth of a second.
 inline models::vae::VaeSetup small_setup(std::int64_t epochs = 3) {
   models::vae::VaeSetup setup;
   setup.network = {.cells_z = 12, .n_codes = 3, .channels = {4, 6}};

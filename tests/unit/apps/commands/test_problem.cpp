@@ -33,7 +33,7 @@ physics::mt::Observations observe(const std::string& data, const std::string& li
   return commands::observe(config.data, config.profile);
 }
 
-/// An EDI file of one station; x of its channels points to `rotation`.
+/// Returns an EDI file of one station; x of its channels points to `rotation`.
 std::string edi(const std::string& name, const std::string& latitude, const std::string& frequencies) {
   std::string text =
       ">HEAD\nDATAID=" + name + "\nLAT=" + latitude + "\nLONG=17\nELEV=100\n>FREQ //2\n" + frequencies + "\n";

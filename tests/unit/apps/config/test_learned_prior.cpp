@@ -36,7 +36,7 @@ thickness_m = [50.0, 500.0]
 log10_resistivity = [0.5, 3.5]
 )";
 
-/// A network of subdomains, trained for an epoch.
+/// Returns a network of subdomains, trained for an epoch.
 models::vae::TrainedVae small_network(const std::string& grid, int n_codes, int seed = 1) {
   const tests::TemporaryFolder folder;
   std::ofstream(folder / "prior.toml") << "[grid]\n" << grid << "[prior]\nseed = " << seed << "\n" << layers;
@@ -61,7 +61,7 @@ void save(const models::vae::TrainedVae& vae, const std::string& path) {
   sink.commit();
 }
 
-/// Networks in files, made once: columns and patches of two columns, both for the rows 100 to 400 m.
+/// Returns networks in files, made once: columns and patches of two columns, both for the rows 100 to 400 m.
 const tests::TemporaryFolder& networks() {
   static const tests::TemporaryFolder folder;
   static const bool made = [] {
@@ -79,12 +79,12 @@ const tests::TemporaryFolder& networks() {
   return folder;
 }
 
-/// 8 columns × 5 rows of 100 m.
+/// Returns 8 columns × 5 rows of 100 m.
 physics::mesh::Earth small_earth() {
   return {TensorGrid::section({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500})};
 }
 
-/// All cells but some.
+/// Returns all cells but some.
 std::vector<Eigen::Index> free_cells(std::vector<Eigen::Index> held = {}) {
   std::vector<Eigen::Index> cells;
   for (Eigen::Index cell = 0; cell < 40; ++cell) {

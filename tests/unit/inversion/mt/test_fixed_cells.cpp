@@ -19,7 +19,7 @@ namespace {
 const TensorGrid grid = TensorGrid::section({0, 100, 200, 300}, {0, 100, 300});
 const physics::mesh::Cells cells = physics::mesh::cells(grid);
 
-/// 100 ohm m, reference 10 ohm m.
+/// Returns 100 ohm m, reference 10 ohm m.
 StartModels small_models() { return {Eigen::VectorXd::Constant(6, 2.0), Eigen::VectorXd::Constant(6, 1.0)}; }
 
 physics::mesh::Polygon polygon_of(const std::vector<Flat>& corners) {

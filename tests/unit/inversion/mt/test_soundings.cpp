@@ -36,7 +36,7 @@ TEST_CASE(
 
 namespace {
 
-/// Apparent resistivities of half-spaces at two stations, 100 ohm m in TE and `tm_log10_rho` in TM.
+/// Returns apparent resistivities of half-spaces at two stations, 100 ohm m in TE and `tm_log10_rho` in TM.
 physics::mt::Observations half_spaces(const std::vector<physics::mt::Datum>& quantities,
                                       double tm_log10_rho) {
   physics::mt::Observations data;

@@ -16,7 +16,7 @@ using tests::HasId;
 
 namespace {
 
-/// Two stations, two frequencies; one datum is masked, one interpolated.
+/// Returns two stations, two frequencies; one datum is masked, one interpolated.
 physics::mt::Observations small_data() {
   using physics::mt::MaskReason;
   physics::mt::Observations data;

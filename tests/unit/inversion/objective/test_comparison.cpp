@@ -13,7 +13,7 @@ using lodestone::physics::mesh::TensorGrid;
 
 namespace {
 
-/// log10 resistivity f(y, z) at the centres of the cells.
+/// Returns log10 resistivity f(y, z) at the centres of the cells.
 template <class F>
 Model section(std::vector<double> y, std::vector<double> z, F&& f) {
   const TensorGrid grid = TensorGrid::section(std::move(y), std::move(z));

@@ -10,7 +10,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Five cells that vary in three directions.
+/// Returns five cells that vary in three directions.
 MatrixXd covariance() {
   MatrixXd directions(5, 3);
   directions << 1, 0, 2, 0.5, 1, 0, 0, 1, 1, -1, 0.3, 0.2, 2, 0, -0.4;

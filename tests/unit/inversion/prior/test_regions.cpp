@@ -16,7 +16,7 @@ using physics::mesh::TensorGrid;
 
 namespace {
 
-/// A region of a decoder for these patches with a code for each cell.
+/// Returns a region of a decoder for these patches with a code for each cell.
 RegionOptions region_of(const TensorGrid& patch) {
   const Eigen::Index n = patch.n_cells();
   auto decoder =
@@ -25,7 +25,7 @@ RegionOptions region_of(const TensorGrid& patch) {
           .place = "c.toml:7"};
 }
 
-/// Single columns of two cells of 100 m.
+/// Returns single columns of two cells of 100 m.
 const TensorGrid column(Edges{{}, {}, {0, 100, 200}});
 
 Regions cut(const Earth& earth, const TensorGrid& patch = column) {

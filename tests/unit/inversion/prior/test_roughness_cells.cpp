@@ -82,10 +82,10 @@ bool same_bits(const Eigen::SparseMatrix<double>& a, const Eigen::SparseMatrix<d
          (Eigen::MatrixXd(a).array() == Eigen::MatrixXd(b).array()).all();
 }
 
-/// 3 × 2 × 2 cells of 100 m × 200 m × 50 m.
+/// Returns 3 × 2 × 2 cells of 100 m × 200 m × 50 m.
 TensorGrid block() { return TensorGrid(Edges{{0, 100, 200, 300}, {0, 200, 400}, {0, 50, 100}}); }
 
-/// One decade per kilometre along an axis.
+/// Returns one decade per kilometre along an axis.
 Eigen::VectorXd slope_along(const TensorGrid& grid, physics::mesh::Axis axis) {
   const auto cells = physics::mesh::cells(grid);
   return Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index cell) {

@@ -77,7 +77,7 @@ struct BlockProblem {
                                std::make_shared<Regularization>(roughness, reference)},
                               reference, {.reweigh = reweigh});
   }
-  /// Cells whose value is neither that of the block nor that of its surroundings within a fifth of the
+  /// Counts cells whose value is neither that of the block nor that of its surroundings within a fifth of the
   /// contrast.
   [[nodiscard]] static long n_between(const Eigen::VectorXd& model) {
     return ((model.array() - 2.5).abs() < 0.3).count();

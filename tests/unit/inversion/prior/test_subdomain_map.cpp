@@ -114,7 +114,7 @@ TEST_CASE("what a region cannot be is refused before anything is computed") {
 
 namespace {
 
-/// Two columns of three cells beside each other and one outside, roughness by first differences.
+/// Returns two columns of three cells beside each other and one outside, roughness by first differences.
 prior::CodedRoughness two_columns(std::shared_ptr<const prior::SubdomainMap>& map,
                                   prior::CodedRoughnessOptions options) {
   const physics::mesh::TensorGrid grid =

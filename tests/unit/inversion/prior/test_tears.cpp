@@ -24,7 +24,7 @@ TensorGrid six_by_four() {
   return TensorGrid::section({0, 100, 200, 300, 400, 500, 600}, {0, 100, 200, 300, 400});
 }
 
-/// One decade higher right of y = 300 m.
+/// Returns one decade higher right of y = 300 m.
 Eigen::VectorXd step(const TensorGrid& grid) {
   return Eigen::VectorXd::NullaryExpr(grid.n_cells(),
                                       [&](Eigen::Index i) { return i % grid.n_y() < 3 ? 0.0 : 1.0; });

@@ -426,7 +426,7 @@ namespace {
 
 using Spectra = Eigen::Matrix<Complex, 7, 7>;  // hx hy hz ex ey rx ry
 
-/// Spectra of random fields over an earth of some Z and T, with noise in all outputs.
+/// Returns spectra of random fields over an earth of some Z and T, with noise in all outputs.
 Spectra noisy_spectra() {
   Eigen::Matrix<Complex, 7, 40> c;
   std::uint64_t state = 12345;
@@ -450,7 +450,7 @@ Spectra noisy_spectra() {
 /// The spectra of channels that are linear combinations of these.
 Spectra combined(const Spectra& s, const Eigen::Matrix<Complex, 7, 7>& m) { return m * s * m.adjoint(); }
 
-/// All field channels turned to this azimuth.
+/// Returns all field channels turned to this azimuth.
 Spectra turned(const Spectra& s, double azimuth_deg) {
   const double a = azimuth_deg / physics::mt::deg_per_rad;
   const Eigen::Matrix2cd r{{std::cos(a), std::sin(a)}, {-std::sin(a), std::cos(a)}};

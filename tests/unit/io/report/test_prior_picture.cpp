@@ -15,7 +15,7 @@ using tests::HasId;
 
 namespace {
 
-/// n draws on the grid, each cell's value a ramp over cells and draws from 1 to 3.
+/// Returns n draws on the grid, each cell's value a ramp over cells and draws from 1 to 3.
 PriorDraws ramp(std::vector<double> depth_m, std::vector<double> y_m, Eigen::Index n) {
   const auto n_cells = static_cast<Eigen::Index>((depth_m.size() - 1) * (y_m.size() - 1));
   PriorDraws draws{"A ramp", std::move(depth_m), std::move(y_m), Eigen::MatrixXd(n_cells, n)};

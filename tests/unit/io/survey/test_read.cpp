@@ -33,7 +33,7 @@ std::string station_text(const std::string& name) {
   return ">HEAD\nDATAID=" + name + "\n>FREQ //1\n1.0\n>ZXYR //1\n1.0\n>ZXYI //1\n1.0\n>END\n";
 }
 
-/// Rows of a CSV file by column name.
+/// Returns the rows of a CSV file by column name.
 std::vector<std::map<std::string, std::string>> csv_rows(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
   std::vector<std::string> header;
@@ -70,7 +70,7 @@ std::vector<std::string> names_of(const Stations& stations) {
   return names;
 }
 
-/// kim438 … kim447, then ETO001A … ETO026A.
+/// Returns kim438 … kim447, then ETO001A … ETO026A.
 Stations demo() {
   std::vector<std::string> kim, eto;
   for (const auto& name : names_of(survey::read(demo_folder)))

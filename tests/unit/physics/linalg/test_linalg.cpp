@@ -18,8 +18,8 @@ struct Problem {
   Eigen::MatrixXcd dense;
 };
 
-/// K + iM of a mesh of `lines` lines with `size` nodes: nine-point, complex symmetric, diagonally heavy
-/// enough to be definite.
+/// Returns K + iM of a mesh of `lines` lines with `size` nodes: nine-point, complex symmetric, diagonally
+/// heavy enough to be definite.
 Problem mesh_problem(int lines, int size) {
   Problem problem;
   const core::Philox random(7);

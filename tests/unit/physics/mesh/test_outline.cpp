@@ -18,7 +18,7 @@ double edge_z(const Earth& earth, std::size_t iz, double y_m) {
   return iz == 0 ? surface : std::max(edge, surface);
 }
 
-/// Area of a polygon of the section, in m².
+/// Returns the area of a polygon of the section, in m².
 double area_of(const std::vector<Point>& corners) {
   double twice = 0.0;
   for (std::size_t i = 0; i < corners.size(); ++i) {
@@ -28,8 +28,8 @@ double area_of(const std::vector<Point>& corners) {
   return 0.5 * std::abs(twice);
 }
 
-/// Volume of a column with level sides, from the mean heights of its edges; exact for the shapes of the
-/// tests.
+/// Returns the volume of a column with level sides, from the mean heights of its edges; exact for the shapes
+/// of the tests.
 double volume_of(const std::vector<Point>& corners) {
   const std::size_t n = corners.size() / 2;
   double twice = 0.0, height = 0.0;

@@ -24,7 +24,7 @@ Box rectangle(double y_min_m, double y_max_m, double z_min_m, double z_max_m) {
   return {.y_m = {y_min_m, y_max_m}, .z_m = {z_min_m, z_max_m}};
 }
 
-/// A square with a notch cut from above: not convex.
+/// Returns a square with a notch cut from above: not convex.
 Polygon notched() { return polygon_of({{0, 0}, {4, 0}, {4, 4}, {3, 4}, {3, 1}, {1, 1}, {1, 4}, {0, 4}}); }
 
 Polygon circle(double radius_m, int n) {

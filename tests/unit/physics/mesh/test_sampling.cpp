@@ -13,7 +13,7 @@ using namespace lodestone::physics::mesh;
 
 namespace {
 
-/// 0.5 ohm m within 500 m of the origin and 250 to 2250 m deep, 100 ohm m around.
+/// Returns 0.5 ohm m within 500 m of the origin and 250 to 2250 m deep, 100 ohm m around.
 Model block_in_half_space() {
   const TensorGrid grid = TensorGrid::section({-5000, -500, 500, 5000}, {0, 250, 2250, 8000});
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(grid.n_cells(), 100.0);

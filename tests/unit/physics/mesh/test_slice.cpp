@@ -19,7 +19,7 @@ double area_of(const std::vector<Flat>& corners) {
   return 0.5 * std::abs(twice);
 }
 
-/// Area of the pieces by cell.
+/// Returns the area of the pieces by cell.
 std::map<Eigen::Index, double> areas_of(const Slice& slice) {
   std::map<Eigen::Index, double> areas;
   for (const SlicePiece& piece : slice.pieces) areas[piece.cell] += area_of(piece.corners);

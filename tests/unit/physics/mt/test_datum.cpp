@@ -24,7 +24,7 @@ constexpr std::size_t n_parts = 2 * n_elements;
 template <class T>
 using Parts = std::array<T, n_parts>;
 
-/// A tensor of a three-dimensional earth, in ohm.
+/// Returns a tensor of a three-dimensional earth, in ohm.
 Elements::Values some_values() {
   Elements::Values f;
   f.numbers = {Complex(0.3e-3, 0.5e-3),   Complex(2.1e-3, 1.7e-3), Complex(-1.8e-3, -2.3e-3),
@@ -85,7 +85,7 @@ T reference(std::string_view name, const Parts<T>& p) {
   return name.starts_with("phase") ? 0.5 * angle(re, im) : log10_of(std::sqrt(power(re, im)) * per_power);
 }
 
-/// Derivatives of the independent formula by each part, exact to rounding: Im v(x + ih)/h.
+/// Returns the derivatives of the independent formula by each part, exact to rounding: Im v(x + ih)/h.
 Eigen::VectorXd complex_step_gradient(std::string_view name, const Elements::Values& f) {
   const Parts<double> at = parts_of(f);
   Eigen::VectorXd gradient(n_parts);
@@ -97,7 +97,7 @@ Eigen::VectorXd complex_step_gradient(std::string_view name, const Elements::Val
   return gradient;
 }
 
-/// A covariance of the elements with correlations of up to 0.9; errors of a few per cent.
+/// Returns a covariance of the elements with correlations of up to 0.9; errors of a few per cent.
 ElementCovariance some_covariance() {
   ElementCovariance root = ElementCovariance::Zero();
   for (int k = 0; k < 6; ++k) {
@@ -107,7 +107,7 @@ ElementCovariance some_covariance() {
   return root * root.adjoint();
 }
 
-/// Covariance of the twelve real parts for circular errors.
+/// Returns the covariance of the twelve real parts for circular errors.
 Eigen::MatrixXd covariance_of_parts(const ElementCovariance& c) {
   Eigen::MatrixXd out(12, 12);
   for (int k = 0; k < 6; ++k) {

@@ -12,7 +12,7 @@ using namespace lodestone::physics::mt;
 
 namespace {
 
-/// A station whose impedance is `scale` times that of a half-space of 100 ohm m, at 100, 10, 1 Hz.
+/// Returns a station whose impedance is `scale` times that of a half-space of 100 ohm m, at 100, 10, 1 Hz.
 StationData station(const std::string& name, double scale = 1.0) {
   StationData out;
   out.site.name = name;

@@ -18,7 +18,7 @@ using lodestone::tests::message_of;
 
 namespace {
 
-/// A station over a half-space of 100 ohm m, with a small tipper. Channels along `azimuth_deg`.
+/// Returns a station over a half-space of 100 ohm m, with a small tipper. Channels along `azimuth_deg`.
 StationData station(const std::string& name, const std::vector<double>& frequencies_hz = {100.0, 10.0, 1.0},
                     double azimuth_deg = 0.0) {
   StationData out;
@@ -36,7 +36,7 @@ StationData station(const std::string& name, const std::vector<double>& frequenc
   return out;
 }
 
-/// Stations 1 km apart on a line to the east, so that x of the data points north.
+/// Returns stations 1 km apart on a line to the east, so that x of the data points north.
 Profile line_of(std::size_t n) {
   Profile profile;
   profile.azimuth_deg = 90.0;

@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<double> frequencies{100.0, 1.0, 0.01};
 
-/// One station over 100, 10 and 1000 ohm m, in the quantities asked for, with errors of 5 % of |Z|.
+/// Returns one station over 100, 10 and 1000 ohm m, in the quantities asked for, with errors of 5 % of |Z|.
 Observations layered(const std::vector<Datum>& quantities) {
   Observations data;
   data.survey = full_survey({{"a", 0.0}}, frequencies, quantities);

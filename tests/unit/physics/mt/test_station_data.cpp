@@ -32,13 +32,13 @@ Eigen::RowVector2cd tipper_of(const StationRow& row) {
   return {row.values[Element::tzx], row.values[Element::tzy]};
 }
 
-/// Directions of two channels to north and east.
+/// Returns the directions of two channels to north and east.
 Eigen::Matrix2d channels(double first_deg, double second_deg) {
   const double a = first_deg / deg_per_rad, b = second_deg / deg_per_rad;
   return Eigen::Matrix2d{{std::cos(a), std::sin(a)}, {std::cos(b), std::sin(b)}};
 }
 
-/// A covariance with correlations, from which the errors follow.
+/// Returns a covariance with correlations, from which the errors follow.
 StationRow with_covariance() {
   StationRow row = some_row();
   ElementCovariance root = ElementCovariance::Zero();

@@ -21,7 +21,7 @@ physics::mesh::Model refinement(const std::string&, double refine) {
                                           Eigen::VectorXd::Constant(1, refine));
 }
 
-/// A half-space of 100 ohm m at 1 s, and 10 ohm m over it.
+/// Returns a half-space of 100 ohm m at 1 s, and 10 ohm m over it.
 core::Table half_spaces(double impedance_re_ohm, const std::string& thickness_m) {
   core::Table table;
   table.add_texts("model", {"H", "two"});

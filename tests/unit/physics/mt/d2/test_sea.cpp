@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<Datum> impedances{Datum::zxy_re, Datum::zxy_im, Datum::zyx_re, Datum::zyx_im};
 
-/// Land for y < 0, a floor that falls to 900 m at 3 km and rises to 500 m at 6 km.
+/// Returns land for y < 0, a floor that falls to 900 m at 3 km and rises to 500 m at 6 km.
 mesh::SurfaceLine coast() {
   return mesh::SurfaceLine({-2000.0, 0.0, 3000.0, 6000.0, 9000.0}, {0.0, 0.0, 900.0, 500.0, 500.0});
 }
@@ -30,7 +30,7 @@ mesh::Model two_layers(mesh::SurfaceLine surface, double upper, double lower, me
   return mesh::resistivity_model({std::move(grid), std::move(surface), sea}, std::move(cells));
 }
 
-/// Complex impedances, TE of all stations at every frequency, then TM.
+/// Returns the complex impedances, TE of all stations at every frequency, then TM.
 Eigen::VectorXcd impedances_of(const mesh::Model& section, std::vector<Station> stations,
                                const std::vector<double>& frequencies_hz,
                                const d2::MeshDesignOptions& options = {}) {
@@ -124,8 +124,8 @@ TEST_CASE("sea: the certificate of a marine section passes on standard meshes", 
 
 namespace {
 
-/// A floor that rises from 2000 to 800 m over 30 km, 1 ohm m on 100 below a slanted edge that 300 × 200 cells
-/// between the datum and 10 km sample.
+/// Returns a floor that rises from 2000 to 800 m over 30 km. Below it 1 ohm m lies on 100 under a slanted
+/// edge, sampled by 300 × 200 cells between the datum and 10 km.
 mesh::Model sampled_slope() {
   std::vector<double> y, z;
   for (int i = 0; i <= 300; ++i) y.push_back(-10000.0 + 200.0 * i);

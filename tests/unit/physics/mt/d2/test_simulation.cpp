@@ -31,7 +31,7 @@ Eigen::VectorXd predict(const mesh::Model& section, const Survey& survey,
       ->value(section.values);
 }
 
-/// Largest deviations from a layered earth, in per cent of ρₐ and degrees.
+/// Returns the largest deviations from a layered earth, in per cent of ρₐ and degrees.
 d2::ResponseError against_layers(const Survey& survey, const Eigen::VectorXd& ours,
                                  const d1::LayeredEarth& earth) {
   d2::ResponseError worst;
