@@ -171,7 +171,8 @@ void run(Node& node) {
 void refuse_values(const Node& node, const std::source_location& where) {
   throw NoValues(
       core::Worded{fmt::format("[{}] expected elements that exist, but {} was asked for them inside of a "
-                               "function that is recorded without values; move the host code out of it {}",
+                               "function that is recorded without values; use select, cond or scan for "
+                               "what depends on them, or move the host code out of it {}",
                                name_of(node), node.aval.text(), at_line(where)),
                    name_of(node) + "#no_values_while_tracing"},
       "elements of " + node.aval.text(), where);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/compile.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/dispatch/executor.hpp"
@@ -237,5 +238,23 @@ TEST_CASE("control: errors name both shapes and the line", "[engine]") {
   };
   CHECK_THAT(
       error_of<core::InvalidArgument>([&] { static_cast<void>(scan(looking, {row({1})}, {row({1})})); }),
-      HasId("no_values_while_tracing"));
+      HasId("no_values_while_tracing", {"f64[1]", "scan", "select", "(test_control.cpp:"}));
+}
+
+TEST_CASE("control: a branch that reads a value is refused with the line and what to use instead",
+          "[engine]") {
+  const Function reads = [](const Tensors& in) -> Tensors {
+    return {in[0].to_vector<double>()[0] > 0.5 ? in[0] : -in[0]};
+  };
+  const Function item = [](const Tensors& in) -> Tensors { return {in[0] * sum(in[0]).item<double>()}; };
+  const Function same = [](const Tensors& in) { return in; };
+  for (const auto& [yes, no] : {std::pair{reads, same}, std::pair{same, item}}) {
+    const auto f = [&yes = yes, &no = no](const Tensors& in) {
+      return cond(greater(sum(in[0]), 0.0), yes, no, in);
+    };
+    const HasId refused("no_values_while_tracing", {"select", "cond", "(test_control.cpp:"});
+    CHECK_THAT(error_of<core::InvalidArgument>([&] { f({row({1, 2})}); }), refused);
+    const Compiled compiled = compile(f, {.breaks = Breaks::refused});
+    CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(compiled({row({1, 2})})); }), refused);
+  }
 }
