@@ -8,8 +8,11 @@
 #include "engine/record/trace.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <random>
+#include <string>
 
 namespace lodestone::tests {
 
@@ -47,6 +50,15 @@ inline engine::Tensor drawn(engine::DType dtype, const engine::Shape& shape, std
     return cast(core::name_of(dtype)[0] == 'u' ? engine::abs(real) * 3.0 : real * 3.0, dtype).eval();
   return cast(real, dtype).eval();
 }
+/// Returns the seeds of random programs from `first` on, or the one that LODESTONE_PROGRAM_SEED names: that
+/// of a failure, to be repeated.
+inline std::vector<std::uint64_t> seeds_of_programs(std::uint64_t first, std::uint64_t n) {
+  if (const char* one = std::getenv("LODESTONE_PROGRAM_SEED")) return {std::stoull(one)};
+  std::vector<std::uint64_t> seeds(n);
+  std::iota(seeds.begin(), seeds.end(), first);
+  return seeds;
+}
+
 /// Returns numbers that depend on the seed alone.
 inline engine::Tensor drawn(const engine::Shape& shape, std::uint64_t seed = 1,
                             engine::DType dtype = engine::DType::f64) {
