@@ -18,17 +18,17 @@ bool has_one_element(const Node& array) {
 
 }  // namespace
 
-std::optional<std::array<std::byte, 16>> number_of(const Program& program, ValueId id) {
-  const Value* value = &program.values()[id];
+std::optional<std::array<std::byte, 16>> number_of(const ProgramParts& program, ValueId id) {
+  const Value* value = &program.values[id];
   while (value->from == Value::From::result) {
-    const Instruction& each = program.instructions()[value->of];
+    const Instruction& each = program.instructions[value->of];
     if (each.op->view == nullptr || each.n_operands != 1) return std::nullopt;
-    value = &program.values()[program.operands(each)[0]];
+    value = &program.values[program.operands[each.first_operand]];
   }
   if (value->from == Value::From::input || value->aval.kind != Kind::array ||
       value->aval.device.kind != Device::Kind::cpu)
     return std::nullopt;
-  const Node& constant = program.constants()[value->of].node();
+  const Node& constant = program.constants[value->of].node();
   if (!has_one_element(constant)) return std::nullopt;
   std::array<std::byte, 16> element{};
   std::copy_n(constant.data(), core::size_of(value->aval.dtype), element.begin());

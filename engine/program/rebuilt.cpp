@@ -23,12 +23,14 @@ ValueId Rebuilt::add_value(const Aval& aval, Value::From from, std::size_t of, s
 }
 
 ValueId Rebuilt::of(ValueId old) {
-  if (new_of_[old] == unknown) {
-    const Value& constant = from_.values()[old];
-    replace(old, add_value(constant.aval, Value::From::constant, parts_.constants.size()));
-    parts_.constants.push_back(from_.constants()[constant.of]);
-  }
+  if (new_of_[old] == unknown) replace(old, add_constant(from_.constants()[from_.values()[old].of]));
   return new_of_[old];
+}
+
+ValueId Rebuilt::add_constant(const Tensor& constant) {
+  const ValueId id = add_value(constant.aval(), Value::From::constant, parts_.constants.size());
+  parts_.constants.push_back(constant);
+  return id;
 }
 
 void Rebuilt::replace(ValueId old, ValueId by) {

@@ -20,6 +20,10 @@ class Rebuilt {
   void replace(ValueId old, ValueId by);
   /// Adds an instruction on values of the new program and returns its first result.
   ValueId add(Instruction made, std::span<const ValueId> operands, std::span<const Aval> results);
+  /// Adds a constant, which is evaluated.
+  ValueId add_constant(const Tensor& constant);
+  /// Returns the new program so far, without outputs.
+  [[nodiscard]] const ProgramParts& parts() const { return parts_; }
 
   /// Returns the program. errors: those of its constructor.
   [[nodiscard]] Program program();
