@@ -28,10 +28,12 @@ struct Entry {
   Key key;
   Variables read, assigned;
   std::vector<Feed> feeds;
-  std::uint64_t hash;                       ///< that of the program
-  std::shared_ptr<const Plan> plan;         ///< null: the function reads values, and runs op by op
-  std::size_t break_number = 0;             ///< the number of that break in the statistics
-  std::shared_ptr<const void> result = {};  ///< as in `TreeCall`
+  std::uint64_t hash = 0;                        ///< that of the program
+  std::shared_ptr<const Plan> plan;              ///< null: the function reads values, and runs op by op
+  std::size_t break_number = 0;                  ///< the number of that break in the statistics
+  std::shared_ptr<const void> result = {};       ///< as in `TreeCall`
+  std::shared_ptr<const Program> recorded = {};  ///< before liberties; null where none was taken
+  std::vector<Liberty> liberties = {};
 };
 /// A call: the function of the tensors, what its key says of other arguments, and where the result's form
 /// stands.
@@ -43,6 +45,17 @@ struct Call {
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 using Entries = std::vector<EntryPtr>;  // the latest last
+
+/// Takes the liberties of fast mode with the program of an entry, which keeps the recorded one.
+void take_liberties(Program& program, Entry& entry) {
+  std::optional<Rewritten> changed = with_liberties(program);
+  if (!changed) return;
+  for (const RewriteRule& each : fast_rules()) {
+    if (const int n = changed->applied[each.name]) entry.liberties.push_back({std::string(each.name), n});
+  }
+  if (entry.liberties.empty()) return;
+  entry.recorded = std::make_shared<const Program>(std::exchange(program, std::move(changed->program)));
+}
 
 /// Returns whether tensors belong to a transform that is under way, so that ops must be recorded.
 bool is_inside_transform(const Tensors& tensors) {
@@ -78,6 +91,7 @@ class Compiled::State {
     const std::shared_ptr<const Entries> entries = latest_entries();
     if (entries->empty() || !entries->back()->plan) return "";
     const Plan& plan = *entries->back()->plan;
+    if (stage == Stage::recorded && entries->back()->recorded) return entries->back()->recorded->text();
     if (stage == Stage::generated) return plan.generated_text();
     if (stage == Stage::running) return plan.running().text();
     if (stage == Stage::planned) return engine::text(plan.lowered());
@@ -199,7 +213,9 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
                                 const HostStateScope& host) {
   auto& [program, read, assigned, feeds] = recorded;
   const Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, host.choices());
-  const std::uint64_t hash = program.hash();
+  Entry entry{key, read, assigned, {}, 0, nullptr, 0, call.result};
+  if (options_.exactness == Exactness::fast) take_liberties(program, entry);
+  const std::uint64_t hash = entry.hash = program.hash();
   const std::lock_guard lock(mutex_);
   note_recompile(key, call.where);
   std::vector<Donor> donors = recorded.donors();
@@ -222,8 +238,10 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
   }
   stats_.block_bytes = plan->block_bytes();
   stats_.most_alive_bytes = plan->most_alive_bytes();
-  entries.push_back(std::make_shared<const Entry>(
-      Entry{key, read, assigned, std::move(feeds), hash, plan, 0, call.result}));
+  stats_.liberties = entry.liberties;
+  entry.feeds = std::move(feeds);
+  entry.plan = std::move(plan);
+  entries.push_back(std::make_shared<const Entry>(std::move(entry)));
   keep(std::move(entries));
   return entries_->back();
 }

@@ -18,7 +18,8 @@ enum class Breaks : std::uint8_t {
 };
 
 struct CompileOptions {
-  Level level = Level::O1;  ///< changes how often memory is touched, and no bit
+  Level level = Level::O1;                  ///< changes how often memory is touched, and no bit
+  Exactness exactness = Exactness::strict;  ///< fast: bits change, but not in functions of loops and branches
   Breaks breaks = Breaks::counted;
   /// Bytes that a plan may take beside inputs and results (`CompileStats::block_bytes`): where it would take
   /// more, ops of the part before its fullest moment run again behind it. 0: no limit
@@ -44,6 +45,12 @@ struct Recompile {
   std::source_location where;  ///< the call
 };
 
+/// A way in which fast mode leaves the bits of an eager run.
+struct Liberty {
+  std::string name;    ///< "x / c"
+  std::int64_t n = 0;  ///< instructions that were changed
+};
+
 struct CompileStats {
   std::int64_t n_calls = 0;      ///< those that were neither hits nor traces ran the function itself
   std::int64_t n_hits = 0;       ///< calls that found a plan
@@ -55,6 +62,7 @@ struct CompileStats {
   std::size_t block_bytes = 0;   ///< memory of the latest plan beside inputs and results, per run at once
   std::size_t most_alive_bytes = 0;   ///< its part in use at the fullest launch: no block is smaller
   std::int64_t n_by_text = 0;         ///< its kernels that are functions made of C++ by now
+  std::vector<Liberty> liberties;     ///< those of the latest plan, by name
   std::vector<Recompile> recompiles;  ///< the last hundred, oldest first
   std::vector<Break> breaks;
 };

@@ -13,6 +13,12 @@ enum class Level : std::uint8_t {
   O1   ///< ops that change nothing go; elementwise ops on arrays of one shape, and reductions, run as one
 };
 
+/// The bits of a compiled function: those of an eager run, or others where these take less time.
+enum class Exactness : std::uint8_t {
+  strict,
+  fast  ///< takes the liberties of docs/compile.md, each of which is counted and has a bound on its error
+};
+
 enum class Stage : std::uint8_t {
   recorded,   ///< a program as it was recorded
   rewritten,  ///< without the ops that change nothing

@@ -2,7 +2,6 @@
 #include "engine/compile/passes.hpp"
 
 #include "engine/compile/cluster.hpp"
-#include "engine/compile/rewrite.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/timeline.hpp"
@@ -28,13 +27,15 @@ bool must_compile() {
   return value != nullptr && std::string_view(value) == "must";
 }
 
-void warn_once(const Pass& pass, const core::Error& error) {
+/// Passes over a fault, if it may be.
+void forgive(std::string_view pass, const core::Error& error) {
+  if (must_compile()) throw;
   static std::atomic<bool> has_warned{false};
   if (has_warned.exchange(true)) return;
   core::log::warning(core::log::Id("engine::compile#pass_failed"),
                      "the compiler's {} failed, so that a function runs as it was recorded, with the same "
                      "bits and more time; please report this: {}",
-                     pass.name, error.what());
+                     pass, error.what());
 }
 
 }  // namespace
@@ -54,12 +55,20 @@ std::optional<Program> after(const Program& program, std::span<const Strides> in
       result = pass.run(before, inputs);
       event.set_numbers(n_before, std::ssize(result->instructions()));
     } catch (const core::Error& error) {
-      if (must_compile()) throw;
-      warn_once(pass, error);
+      forgive(pass.name, error);
       return std::nullopt;
     }
   }
   return result;
+}
+
+std::optional<Rewritten> with_liberties(const Program& program) {
+  try {
+    return rewritten(program, RuleTable::fast());
+  } catch (const core::Error& error) {
+    forgive("fast mode", error);
+    return std::nullopt;
+  }
 }
 
 std::optional<Program> at_stage(const Program& program, std::span<const Strides> inputs, Level level,

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: plans and what shows programs share the list.
 // Inside of the engine: what the compiler does to a program, step by step.
 #pragma once
 
 #include "engine/compile/level.hpp"
-#include "engine/program/program.hpp"
-
-#include <optional>
-#include <span>
-#include <string_view>
+#include "engine/compile/rewrite.hpp"
 
 namespace lodestone::engine {
 
@@ -29,6 +24,9 @@ struct Pass {
 /// is an error instead.
 [[nodiscard]] std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
                                            std::span<const Pass> passes);
+
+/// Returns a program after the liberties of fast mode, with their numbers; none where that fails, as above.
+[[nodiscard]] std::optional<Rewritten> with_liberties(const Program& program);
 
 /// Returns a program as the passes of a level leave it at a stage; none where none of them comes before it.
 [[nodiscard]] std::optional<Program> at_stage(const Program& program, std::span<const Strides> inputs,

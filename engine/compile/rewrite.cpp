@@ -49,6 +49,11 @@ const RuleTable& RuleTable::exact() {
   return table;
 }
 
+const RuleTable& RuleTable::fast() {
+  static const RuleTable table{exact_rules(), movement_rules(), fast_rules()};
+  return table;
+}
+
 std::span<const RewriteRule> RuleTable::of(const OpInfo* op) const {
   const auto at = rules_.find(op);
   return at == rules_.end() ? std::span<const RewriteRule>() : at->second;

@@ -35,6 +35,8 @@ struct RewriteRule {
 /// Returns the rules that keep every bit, of NaN only that it is one: those of numbers, and those of views.
 [[nodiscard]] std::span<const RewriteRule> exact_rules();
 [[nodiscard]] std::span<const RewriteRule> movement_rules();
+/// Returns the liberties of fast mode; docs/compile.md has their errors.
+[[nodiscard]] std::span<const RewriteRule> fast_rules();
 
 /// Rules by op, those of an op in the order in which they are tried.
 class RuleTable {
@@ -42,6 +44,8 @@ class RuleTable {
   explicit RuleTable(std::initializer_list<std::span<const RewriteRule>> lists);
   /// Returns those that keep every bit.
   [[nodiscard]] static const RuleTable& exact();
+  /// Returns these and the liberties of fast mode.
+  [[nodiscard]] static const RuleTable& fast();
   [[nodiscard]] std::span<const RewriteRule> of(const OpInfo* op) const;
 
  private:
