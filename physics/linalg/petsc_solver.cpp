@@ -1,52 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "physics/linalg/petsc_error.hpp"
+#include "physics/linalg/petsc_objects.hpp"
 #include "physics/linalg/symmetric_solver.hpp"
 
-#include <petscmat.h>
-
-#include <mutex>
 #include <utility>
 
 namespace lodestone::physics::linalg {
 
 namespace {
 
-/// PETSc counts and logs what it does in variables of the process, so that its calls must not overlap.
-using PetscLock = std::scoped_lock<std::recursive_mutex>;
-std::recursive_mutex& petsc_mutex() {
-  static std::recursive_mutex mutex;
-  return mutex;
-}
-
-void require_petsc() {
-  PetscBool is_up = PETSC_FALSE;
-  PetscInitialized(&is_up);
-  if (!is_up)
-    throw core::SolverError("linalg::make_petsc_solver#petsc_not_running",
-                            "PETSc is not running; hand a physics::PetscScope to core::Session first");
-}
-
-/// Owns one PETSc object; destroyed before PetscFinalize because simulations die before the session.
-template <class Handle, PetscErrorCode (*destroy)(Handle*)>
-class Owned {
- public:
-  Owned() = default;
-  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned& operator=(Owned&&) = delete;
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() {
-    if (handle_ == nullptr) return;
-    const PetscLock lock(petsc_mutex());
-    destroy(&handle_);
-  }
-  operator Handle() const { return handle_; }
-  Handle* out() { return &handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-using OwnedMat = Owned<Mat, MatDestroy>;
 using OwnedIndexSet = Owned<IS, ISDestroy>;
 
 double entries_of(Mat factor) {
@@ -92,7 +53,7 @@ class PetscSolver final : public SymmetricSolver {
   explicit PetscSolver(SparsityPattern given) : SymmetricSolver(std::move(given)) {
     const std::vector<Complex> ones(pattern().column.size(), 1.0);
     const PetscLock lock(petsc_mutex());
-    require_petsc();
+    require_petsc("linalg::make_petsc_solver#petsc_not_running");
     const OwnedMat matrix = wrapped(pattern(), ones);
     check_petsc(MatGetOrdering(matrix, MATORDERINGND, row_order_.out(), column_order_.out()),
                 "MatGetOrdering");
