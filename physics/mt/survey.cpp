@@ -13,6 +13,11 @@
 namespace lodestone::physics::mt {
 namespace {
 
+std::string place_of(const Station& station) {
+  return station.x_m == 0.0 ? fmt::format("y = {} m", station.y_m)
+                            : fmt::format("x = {} m, y = {} m", station.x_m, station.y_m);
+}
+
 void check_distinct_positions(const std::vector<Station>& stations) {
   std::vector<std::size_t> order(stations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -20,16 +25,16 @@ void check_distinct_positions(const std::vector<Station>& stations) {
             [&](std::size_t a, std::size_t b) { return stations[a].y_m < stations[b].y_m; });
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Station& here = stations[order[i]];
-    if (!std::isfinite(here.y_m))
+    if (!std::isfinite(here.y_m) || !std::isfinite(here.x_m))
       throw core::InvalidArgument("mt::Survey#no_position", "station {} has no position along the profile",
                                   here.name);
-    if (i == 0) continue;
-    const Station& before = stations[order[i - 1]];
-    if (here.y_m - before.y_m < least_distance_m) {
+    for (std::size_t j = i; j-- > 0 && here.y_m - stations[order[j]].y_m < least_distance_m;) {
+      const Station& before = stations[order[j]];
+      if (std::hypot(here.x_m - before.x_m, here.y_m - before.y_m) >= least_distance_m) continue;
       throw core::InvalidArgument(
           "mt::Survey#same_place",
-          "expected stations {:g} m apart or more, but {} stands at y = {} m and {} at y = {} m; remove one",
-          least_distance_m, before.name, before.y_m, here.name, here.y_m);
+          "expected stations {:g} m apart or more, but {} stands at {} and {} at {}; remove one",
+          least_distance_m, before.name, place_of(before), here.name, place_of(here));
     }
   }
 }
@@ -74,11 +79,11 @@ void Survey::validate() const {
     throw core::InvalidArgument("mt::Survey#no_station",
                                 "the list of stations is empty; select at least one");
   for (const Station& station : stations) {
-    if (!(std::abs(station.y_m) <= largest_coordinate_m))
-      throw core::InvalidArgument("mt::Survey#station_far",
-                                  "expected stations within {:.0e} m of the profile's origin, got {} at y = "
-                                  "{} m; give positions in m",
-                                  largest_coordinate_m, station.name, station.y_m);
+    if (!(std::abs(station.y_m) <= largest_coordinate_m && std::abs(station.x_m) <= largest_coordinate_m))
+      throw core::InvalidArgument(
+          "mt::Survey#station_far",
+          "expected stations within {:.0e} m of the origin, got {} at {}; give positions in m",
+          largest_coordinate_m, station.name, place_of(station));
   }
   check_distinct_positions(stations);
   for (const double f : frequencies_hz) {

@@ -27,7 +27,8 @@ constexpr auto words(Definition) {
   return core::Words<Definition>{{horizontal, "horizontal"}, {slope_parallel, "slope_parallel"}};
 }
 
-/// A receiver on the surface of the solid earth (on land or on the sea floor), anywhere along the profile.
+/// A receiver on the surface of the solid earth (on land or on the sea floor), anywhere along the profile or
+/// on the map.
 struct Station {
   std::string name;
   double y_m = 0.0;  ///< along the profile; NaN: not placed on one yet
@@ -35,6 +36,7 @@ struct Station {
   Definition definition = Definition::horizontal;
   double z_m = not_given;  ///< below the level z = 0, as the file states it; NaN: not stated
   double tilt_deg = 0.0;   ///< dip of the sensors' y axis as the file states it, positive downwards to +y
+  double x_m = 0.0;        ///< north of the origin on a map; along the strike of a profile it has no effect
 };
 
 /// Which real number of which station at which frequency.

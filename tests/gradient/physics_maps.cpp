@@ -5,6 +5,7 @@
 #include "physics/mt/transform.hpp"
 #include "tests/gradient/map_case.hpp"
 #include "tests/support/small_section.hpp"
+#include "tests/support/small_volume.hpp"
 
 namespace lodestone::tests {
 
@@ -41,6 +42,18 @@ MapCase sea_case() {
   };
   return {"mt::Simulation with a sea", make,
           [section] { return Eigen::VectorXd(section().values.array().log()); }};
+}
+
+/// Iterative solvers: the remainder falls to their tolerance.
+MapCase volume_case() {
+  const auto make = []() -> core::MapPtr {
+    return in_log_resistivity(
+        small_volume_simulation(MPI_COMM_WORLD, {.tolerance = 1e-11, .divergence_tolerance = 1e-11}));
+  };
+  return {"mt::d3::Simulation",
+          make,
+          [] { return Eigen::VectorXd(small_volume().values.array().log()); },
+          {.max_adjoint_gap = 1e-8}};
 }
 
 /// Returns a perfect conductor at 2 km, below every free cell.
@@ -139,6 +152,7 @@ std::vector<MapCase> physics_maps() {
           section_case("mt::Simulation under a hill", true),
           perfect_conductor_case(),
           sea_case(),
+          volume_case(),
           sounding_case(),
           shifted_case(),
           transform_case(),

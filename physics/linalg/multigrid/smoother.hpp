@@ -17,9 +17,9 @@ class ColumnScratch {
   Padded<T> numbers_;
 };
 
-/// The smoother of a level. A block holds everything at the nodes of one inner vertical line: the edges
-/// before and after each node along x and y, its potential, and the vertical edge of the lowest cell, for the
-/// loop that gradients lack. These span all edges at the nodes (the line version of Arnold, Falk & Winther
+/// The smoother of a level. A block holds the unknowns at the nodes of one inner vertical line: the edges
+/// before and after each node along x and y, and its potential. The vertical edge of the lowest cell joins
+/// them, for the loop that gradients lack. These span all edges at the nodes (the line version of Arnold, Falk & Winther
 /// 2000, Numer. Math. 85, 197), yet curl and gradient parts do not cancel in rounding.
 ///
 /// Blocks are banded: L D Lᵀ of half width 5 without pivoting, stable since A = K + iM with K, M

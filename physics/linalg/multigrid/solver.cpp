@@ -74,8 +74,10 @@ class MultigridEdgeSolver final : public EdgeSolver {
                                : options.real == CycleReal::single;
     for (std::size_t i = is_single ? 0 : 1; i < chain.size(); ++i) {
       const Method& method = chain[i];
-      if (i > (is_single ? 0U : 1U))
-        report.fallback += (report.fallback.empty() ? "" : ", ") + std::string(method.name);
+      if (i > (is_single ? 0U : 1U)) {
+        if (!report.fallback.empty()) report.fallback += ", ";
+        report.fallback += method.name;
+      }
       restart_where_useless(state);
       report.ending = method.iterate(cycle(method.real), options, state, report.iterations);
       state.renew();

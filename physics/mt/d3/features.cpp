@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/d3/features.hpp"
+
+#include "physics/mt/d1/layered.hpp"
+#include "physics/mt/d3/background.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::physics::mt::d3 {
+
+namespace {
+
+constexpr double strong_contact = 1.0;  // decades; weaker ones get larger cells in proportion
+constexpr double deepest_seen = 2.0;    // skin depths; contacts below need cells that grow with the damping
+
+/// One column of the parameter grid, from the surface down.
+struct Column {
+  std::vector<double> top_m;  ///< tops of the layers, from 0
+  std::vector<double> resistivity_ohm_m;
+
+  /// Returns the depth at which ∫dz/δ reaches a number.
+  [[nodiscard]] double depth_m(double skin_depths, double frequency_hz) const {
+    double left = skin_depths;
+    for (std::size_t i = 0; i < top_m.size(); ++i) {
+      const double delta = skin_depth_m(resistivity_ohm_m[i], frequency_hz);
+      if (i + 1 == top_m.size() || left * delta < top_m[i + 1] - top_m[i]) return top_m[i] + left * delta;
+      left -= (top_m[i + 1] - top_m[i]) / delta;
+    }
+    return 0.0;
+  }
+  /// Returns ∫dz/δ from the surface to a depth.
+  [[nodiscard]] double skin_depths(double depth, double frequency_hz) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < top_m.size() && top_m[i] < depth; ++i) {
+      const double bottom = i + 1 == top_m.size() ? depth : std::min(depth, top_m[i + 1]);
+      sum += (bottom - top_m[i]) / skin_depth_m(resistivity_ohm_m[i], frequency_hz);
+    }
+    return sum;
+  }
+  /// Returns the skin depth of the apparent resistivity.
+  [[nodiscard]] double apparent_skin_depth_m(double frequency_hz) const {
+    d1::LayeredEarth earth{resistivity_ohm_m, {}};
+    for (std::size_t i = 0; i + 1 < top_m.size(); ++i) earth.thickness_m.push_back(top_m[i + 1] - top_m[i]);
+    const double rho = apparent_resistivity_ohm_m(d1::layered_impedance(earth, frequency_hz), frequency_hz);
+    return skin_depth_m(rho, frequency_hz);
+  }
+};
+
+class Finder {
+ public:
+  Finder(const mesh::Model& model, const Survey& survey, double lowest_hz, double highest_hz,
+         const MeshDesignOptions& options)
+      : grid_(model.earth.grid),
+        resistivity_(mesh::resistivity_ohm_m(model)),
+        stations_(survey.stations),
+        lowest_hz_(lowest_hz),
+        highest_hz_(highest_hz),
+        options_(options),
+        shift_(grid_.reference() == mesh::DepthReference::datum ? model.earth.surface.lowest_m() : 0.0),
+        layered_(layered_resistivity(grid_, resistivity_)),
+        background_(column(layered_, 0, 0)) {}
+
+  [[nodiscard]] MeshFeatures find() {
+    result_.penetration_m = background_.depth_m(1.0, lowest_hz_);
+    result_.bottom_m = background_.depth_m(options_.bottom_depth, lowest_hz_);
+    for (const Station& station : stations_) add_station(station);
+    for (int axis = 0; axis < 3; ++axis) add_contacts(axis);
+    add_aspect_limit();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] Column column(const Eigen::VectorXd& resistivity, int ix, int iy) const {
+    Column result;
+    for (int iz = 0; iz < grid_.n_z(); ++iz) {
+      const bool is_last = iz + 1 == grid_.n_z();
+      if (!is_last && grid_.z_edges_m()[iz + 1] - shift_ <= 0.0) continue;
+      result.top_m.push_back(result.top_m.empty() ? 0.0 : grid_.z_edges_m()[iz] - shift_);
+      result.resistivity_ohm_m.push_back(resistivity[grid_.index(iz, iy, ix)]);
+    }
+    return result;
+  }
+
+  void add_station(const Station& station) {
+    const int ix = grid_.nearest(mesh::Axis::x, station.x_m), iy = grid_.nearest(mesh::Axis::y, station.y_m);
+    const Column below = column(resistivity_, ix, iy);
+    const double delta = below.apparent_skin_depth_m(highest_hz_);
+    result_.penetration_m = std::max(result_.penetration_m, below.depth_m(1.0, lowest_hz_));
+    result_.bottom_m = std::max(result_.bottom_m, below.depth_m(options_.bottom_depth, lowest_hz_));
+    const std::array<double, 2> place{station.x_m, station.y_m};
+    for (int axis = 0; axis < 2; ++axis) {
+      result_.sizes[axis].push_back({place[axis], delta / options_.cells_per_skin_depth});
+      extend(axis, place[axis]);
+    }
+    result_.sizes[2].push_back({0.0, options_.first_layer * delta});
+  }
+
+  void extend(int axis, double at) {
+    auto& extent = result_.extent[axis];
+    const bool is_first = !std::isfinite(extent.from);
+    extent = is_first ? mesh::Interval{at, at}
+                      : mesh::Interval{std::min(extent.from, at), std::max(extent.to, at)};
+  }
+
+  /// A face between two parameter cells.
+  struct Contact {
+    int axis;
+    Eigen::Index before, after;
+    double width_m;  ///< width of the narrower cell across it
+    mesh::Point place;
+  };
+
+  /// The size of cells at a contact, 0 where it needs no line. Along the vertical, layers that end somewhere
+  /// need it as contacts do; elsewhere the averages take what is thin.
+  [[nodiscard]] double contact_size(const Contact& contact) const {
+    const double one = resistivity_[contact.before], other = resistivity_[contact.after];
+    const double decades = std::abs(std::log10(one / other));
+    if (decades < options_.least_contrast) return 0.0;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const Station& station : stations_)
+      nearest = std::min(nearest, std::hypot(station.x_m - contact.place.x_m, station.y_m - contact.place.y_m,
+                                             contact.place.z_m));
+    const double damping = background_.skin_depths(contact.place.z_m, lowest_hz_) - deepest_seen;
+    if (damping > 2.0) return 0.0;
+    const double weakness = std::max(1.0, strong_contact / decades) * std::exp(std::max(0.0, damping));
+    const double delta = skin_depth_m(std::min(one, other), highest_hz_);
+    const double by_skin = contact.axis == 2
+                               ? options_.first_layer * delta
+                               : std::sqrt(delta * std::max(delta, nearest)) / options_.cells_per_skin_depth;
+    if (contact.axis == 2 && !ends_aside(contact)) return weakness * by_skin;
+    const double by_distance = options_.contact_share * std::max(nearest, 0.25 * contact.width_m);
+    return weakness * std::min(by_skin, by_distance);
+  }
+  [[nodiscard]] bool ends_aside(const Contact& contact) const {
+    const auto differs = [this](Eigen::Index cell) {
+      return std::abs(std::log10(resistivity_[cell] / layered_[cell])) >= options_.least_contrast;
+    };
+    return differs(contact.before) || differs(contact.after);
+  }
+
+  /// Contacts across an axis: the least size on each line of the parameter grid.
+  void add_contacts(int axis) {
+    const mesh::Axis of = mesh::all_axes[axis];
+    const int n = grid_.n(of);
+    for (int line = 1; line < n; ++line) {
+      double at = grid_.edges_m(of)[line], least = std::numeric_limits<double>::infinity();
+      if (axis == 2) at -= shift_;
+      if (axis == 2 && at <= 0.0) continue;
+      visit_line(axis, line, [&](const Contact& contact) {
+        const double size = contact_size(contact);
+        if (size > 0.0) least = std::min(least, size);
+      });
+      if (!std::isfinite(least)) continue;
+      result_.anchors[axis].push_back(at);
+      result_.sizes[axis].push_back({at, least});
+      if (axis < 2) extend(axis, at);
+    }
+  }
+
+  /// Calls visit for each pair of cells beside a line, with the point of their face next to the stations.
+  template <class Visit>
+  void visit_line(int axis, int line, Visit visit) const {
+    std::array<int, 3> n{grid_.n_x(), grid_.n_y(), grid_.n_z()}, cell{};
+    n[axis] = 1;
+    for (cell[2] = 0; cell[2] < n[2]; ++cell[2]) {
+      for (cell[1] = 0; cell[1] < n[1]; ++cell[1]) {
+        for (cell[0] = 0; cell[0] < n[0]; ++cell[0]) {
+          std::array<int, 3> before = cell, after = cell;
+          before[axis] = line - 1;
+          after[axis] = line;
+          const mesh::Axis of = mesh::all_axes[axis];
+          visit(Contact{axis, grid_.index(before[2], before[1], before[0]),
+                        grid_.index(after[2], after[1], after[0]),
+                        std::min(grid_.width_m(of, line - 1), grid_.width_m(of, line)),
+                        nearest_point(axis, line, cell)});
+        }
+      }
+    }
+  }
+  [[nodiscard]] mesh::Point nearest_point(int axis, int line, const std::array<int, 3>& cell) const {
+    mesh::Point point;
+    for (int other = 0; other < 3; ++other) {
+      const mesh::Axis of = mesh::all_axes[other];
+      const auto& edges = grid_.edges_m(of);
+      if (other == axis) {
+        point[of] = edges[line];
+      } else if (other == 2) {
+        point[of] = edges[cell[2]];
+      } else {
+        point[of] = std::clamp(middle_of_stations(other), edges[cell[other]], edges[cell[other] + 1]);
+      }
+    }
+    point.z_m = std::max(0.0, point.z_m - shift_);
+    return point;
+  }
+  [[nodiscard]] double middle_of_stations(int axis) const {
+    double sum = 0.0;
+    for (const Station& station : stations_) sum += axis == 0 ? station.x_m : station.y_m;
+    return sum / static_cast<double>(stations_.size());
+  }
+
+  /// Keeps the smallest cells along x and y within a ratio of 8, which the solver needs.
+  void add_aspect_limit() {
+    constexpr double widest = 8.0;
+    const auto least = [this](int axis) {
+      return std::min_element(result_.sizes[axis].begin(), result_.sizes[axis].end(),
+                              [](const auto& a, const auto& b) { return a.size_m < b.size_m; })
+          ->size_m;
+    };
+    const std::array<double, 2> smallest{least(0), least(1)};
+    for (int axis = 0; axis < 2; ++axis) {
+      const auto& extent = result_.extent[axis];
+      if (smallest[axis] > widest * smallest[1 - axis])
+        result_.sizes[axis].push_back({0.5 * (extent.from + extent.to), widest * smallest[1 - axis]});
+    }
+  }
+
+  const mesh::TensorGrid& grid_;
+  Eigen::VectorXd resistivity_;
+  const std::vector<Station>& stations_;
+  double lowest_hz_, highest_hz_;
+  const MeshDesignOptions& options_;
+  double shift_;
+  Eigen::VectorXd layered_;
+  Column background_;
+  MeshFeatures result_;
+};
+
+}  // namespace
+
+MeshFeatures find_features(const mesh::Model& model, const Survey& survey, double lowest_hz,
+                           double highest_hz, const MeshDesignOptions& options) {
+  return Finder(model, survey, lowest_hz, highest_hz, options).find();
+}
+
+}  // namespace lodestone::physics::mt::d3

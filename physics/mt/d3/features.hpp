@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: private to physics/mt, what a forward mesh must resolve before lines are drawn.
+#pragma once
+
+#include "physics/fem/graded_lines.hpp"
+#include "physics/mt/d3/mesh_design.hpp"
+
+#include <array>
+#include <vector>
+
+namespace lodestone::physics::mt::d3 {
+
+/// Places along each axis that require small cells, lines that should be kept, and the extents of a band.
+struct MeshFeatures {
+  std::array<std::vector<fem::SizeFeature>, 3> sizes;
+  std::array<std::vector<double>, 3> anchors;
+  std::array<mesh::Interval, 2> extent;  ///< range of stations and contacts along x and y
+  double penetration_m = 0.0;            ///< at the lowest frequency
+  double bottom_m = 0.0;
+};
+
+/// Finds them for the frequencies of a band. z counts from the surface.
+[[nodiscard]] MeshFeatures find_features(const mesh::Model& model, const Survey& survey, double lowest_hz,
+                                         double highest_hz, const MeshDesignOptions& options);
+
+}  // namespace lodestone::physics::mt::d3

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/d3/mesh_design.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/fem/graded_lines.hpp"
+#include "physics/mt/d3/features.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace lodestone::physics::mt::d3 {
+
+namespace {
+
+constexpr double coarsest = 30.0;  // times the sizes of the rules
+
+/// Returns frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
+std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
+  std::vector<int> order(frequencies.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return frequencies[a] > frequencies[b]; });
+  std::vector<std::vector<int>> bands;
+  for (const int index : order) {
+    if (bands.empty() || frequencies[bands.back().front()] > ratio * frequencies[index]) bands.emplace_back();
+    bands.back().push_back(index);
+  }
+  return bands;
+}
+
+/// Lines from the top of the air to the surface, which is 0.
+std::vector<double> air_lines(double first_m, double height_m, double growth) {
+  std::vector<double> lines{0.0};
+  for (double layer = first_m; - lines.front() < height_m || lines.size() < 5; layer *= growth)
+    lines.insert(lines.begin(), lines.front() - layer);
+  return lines;
+}
+
+fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& options, double coarsen) {
+  std::array<std::vector<double>, 3> lines;
+  const double slope = (options.growth - 1.0) * coarsen, near_m = 2.0 * features.penetration_m;
+  for (int axis = 0; axis < 2; ++axis) {
+    auto sizes = features.sizes[axis];
+    for (auto& feature : sizes) feature.size_m *= coarsen;
+    const double padding = options.side_padding * features.penetration_m;
+    lines[axis] = fem::graded_lines(
+        features.extent[axis].from - padding, features.extent[axis].to + padding, features.anchors[axis],
+        sizes, {.slope = slope, .far_slope = std::max(slope, 0.7), .near_m = near_m, .least_spacing = 0.4});
+  }
+  auto sizes = features.sizes[2];
+  for (auto& feature : sizes) feature.size_m *= coarsen;
+  const double z_slope = (options.layer_growth - 1.0) * coarsen;
+  const auto ground =
+      fem::graded_lines(0.0, features.bottom_m, features.anchors[2], sizes,
+                        {.slope = z_slope, .far_slope = z_slope, .near_m = 0.0, .least_spacing = 0.4});
+  lines[2] = air_lines(ground[1], options.air_height * features.penetration_m,
+                       1.0 + (options.air_growth - 1.0) * coarsen);
+  lines[2].insert(lines[2].end(), ground.begin() + 1, ground.end());
+  return fem::EdgeGrid(std::move(lines));
+}
+
+BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<int> frequencies,
+                   const MeshDesignOptions& options) {
+  const double lowest_hz = survey.frequencies_hz[frequencies.back()],
+               highest_hz = survey.frequencies_hz[frequencies.front()];
+  const MeshFeatures features = find_features(model, survey, lowest_hz, highest_hz, options);
+  for (double factor = 1.0; factor < coarsest; factor *= 1.1) {
+    fem::EdgeGrid grid = make_grid(features, options, factor * options.coarsen);
+    if (static_cast<double>(grid.n_inner_edges()) > options.max_edges) continue;
+    return {.frequencies = std::move(frequencies), .grid = std::move(grid), .coarsened = factor};
+  }
+  throw core::InvalidArgument(
+      "mt::d3::design_meshes#too_many_edges",
+      "no mesh of at most {:.3g} edges serves {} stations at {:.4g} Hz; raise max_edges or leave "
+      "out stations or frequencies",
+      options.max_edges, survey.stations.size(), highest_hz);
+}
+
+}  // namespace
+
+void require_level_volume(const mesh::Earth& earth, std::string_view component) {
+  if (earth.grid.dimension() != 3)
+    throw core::InvalidArgument(fmt::format("{}#no_volume", component),
+                                "expected a grid along x, y and z, got {} axes", earth.grid.dimension());
+  if (!earth.surface.is_flat())
+    throw core::InvalidArgument(
+        fmt::format("{}#relief", component),
+        "expected a level surface, got heights between {} m and {} m; relief is not part of "
+        "this simulation yet",
+        -earth.surface.lowest_m(), -earth.surface.highest_m());
+  if (earth.sea)
+    throw core::InvalidArgument(fmt::format("{}#sea", component),
+                                "a sea is not part of this simulation yet; leave it out");
+}
+
+int BandMesh::ground() const {
+  const auto& z = grid.lines_m(2);
+  const auto found = std::find(z.begin(), z.end(), 0.0);
+  if (found == z.end() || found == z.begin() || found + 1 == z.end())
+    throw core::InvalidArgument("mt::d3::BandMesh#no_ground",
+                                "expected an inner line at z = 0, the surface, in {:.4g} … {:.4g} m",
+                                z.front(), z.back());
+  return static_cast<int>(found - z.begin());
+}
+
+MeshDesignOptions design_options(Accuracy accuracy) {
+  MeshDesignOptions options;
+  if (accuracy == Accuracy::fine) {
+    options.cells_per_skin_depth = 6.0;
+    options.contact_share = 0.1;
+    options.first_layer = 0.045;
+    options.layer_growth = 1.1;
+    options.growth = 1.25;
+    options.bottom_depth = 7.0;
+    options.air_height = 20.0;
+    options.side_padding = 7.0;
+    options.max_edges = 6e6;
+  }
+  if (accuracy == Accuracy::iteration) {
+    options.cells_per_skin_depth = 2.5;
+    options.contact_share = 0.4;
+    options.least_contrast = 0.5;
+    options.first_layer = 0.12;
+    options.layer_growth = 1.3;
+    options.growth = 1.5;
+    options.max_edges = 3e5;
+  }
+  return options;
+}
+
+MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const MeshDesignOptions& options) {
+  require_level_volume(model.earth, "mt::d3::design_meshes");
+  survey.validate();
+  MeshSet result;
+  result.design_resistivity_ohm_m = mesh::resistivity_ohm_m(model);
+  for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio))
+    result.bands.push_back(make_band(model, survey, std::move(frequencies), options));
+  return result;
+}
+
+namespace {
+
+/// Every second line, counted so that `kept` and both ends remain.
+std::vector<double> every_second(const std::vector<double>& lines, int kept) {
+  std::vector<double> result;
+  for (int i = 0; i < static_cast<int>(lines.size()); ++i) {
+    const bool is_end = i == 0 || i + 1 == static_cast<int>(lines.size());
+    if (is_end || (i - kept) % 2 == 0) result.push_back(lines[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+MeshSet companions(const MeshSet& meshes) {
+  MeshSet result;
+  result.design_resistivity_ohm_m = meshes.design_resistivity_ohm_m;
+  for (const BandMesh& band : meshes.bands) {
+    const fem::EdgeGrid& grid = band.grid;
+    result.bands.push_back({band.frequencies,
+                            fem::EdgeGrid({every_second(grid.lines_m(0), 0), every_second(grid.lines_m(1), 0),
+                                           every_second(grid.lines_m(2), band.ground())}),
+                            2.0 * band.coarsened});
+  }
+  return result;
+}
+
+std::string MeshSet::summary() const {
+  std::string text =
+      fmt::format("{:>4} {:>11} {:>16} {:>5} {:>10} {:>12} {:>10} {:>10}\n", "mesh", "frequencies", "cells",
+                  "air", "edges", "first layer", "depth km", "coarsened");
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    const fem::EdgeGrid& grid = bands[i].grid;
+    const int ground = bands[i].ground();
+    text += fmt::format(
+        "{:>4} {:>11} {:>16} {:>5} {:>10} {:>10.4g} m {:>10.4g} {:>10.2f}\n", i, bands[i].frequencies.size(),
+        fmt::format("{} × {} × {}", grid.n(0), grid.n(1), grid.n(2)), ground, grid.n_inner_edges(),
+        grid.width_m(2, ground), 1e-3 * grid.lines_m(2).back(), bands[i].coarsened);
+  }
+  return text;
+}
+
+}  // namespace lodestone::physics::mt::d3

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to physics/mt: what stations measure, as rows on the circulations of a forward grid.
+#pragma once
+
+#include "physics/fem/edge_grid.hpp"
+#include "physics/mt/d3/background.hpp"
+#include "physics/mt/survey.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace lodestone::physics::mt::d3 {
+
+/// The fields of a station, in the order of all lists of them.
+enum class Channel { e_x, e_y, h_x, h_y, h_z };
+inline constexpr int n_channels = 5;
+
+/// The fields at one station on level ground as sparse rows on the circulations; the same at every model.
+///
+/// Fields are interpolated by polynomials through four places along each axis. E comes from the edges along
+/// it on the surface, beyond no contact that it crosses. H comes from the circulation around faces, curl E =
+/// −iωμ₀H. H_z comes from those of the surface, horizontal H from the cells of air above. Its change down to
+/// the surface is added, `∂_z H_y = ∂_y H_z` and `∂_z H_x = ∂_x H_z`.
+class Receiver {
+ public:
+  /// `top_resistivity`: resistivities (n_x·n_y) of the uppermost cells of the grid below the ground, by which
+  /// contacts are known. errors: InvalidArgument when the station stands outside the grid's inner cells.
+  Receiver(const fem::EdgeGrid& grid, int ground, const Station& station,
+           const Eigen::MatrixXd& top_resistivity);
+
+  /// Returns a field. units: V/m and A/m for circulations in V.
+  [[nodiscard]] Complex measure(Channel channel, double omega, const Eigen::VectorXcd& circulation) const;
+  /// Adds weight times the row of a field to a vector over the edges.
+  void add_row(Channel channel, double omega, Complex weight, Eigen::Ref<Eigen::VectorXcd> edges) const;
+
+ private:
+  using Row = std::vector<std::pair<Eigen::Index, double>>;
+  [[nodiscard]] static Complex factor(Channel channel, double omega);
+  std::array<Row, n_channels> rows_;  ///< rows of H lack the factor i/(ωμ₀)
+};
+
+}  // namespace lodestone::physics::mt::d3

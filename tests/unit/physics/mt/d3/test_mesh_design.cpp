@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/small_volume.hpp"
+
+#include <algorithm>
+
+using namespace lodestone;
+using namespace lodestone::physics;
+using namespace lodestone::physics::mt;
+using tests::error_of;
+using tests::HasId;
+
+namespace {
+
+bool has_line(const std::vector<double>& lines, double at) {
+  return std::any_of(lines.begin(), lines.end(), [at](double line) { return std::abs(line - at) < 1e-6; });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "3-D mesh design: contacts are lines, the surface too, and the extents follow the penetration depth",
+    "[physics][mt]") {
+  auto model = tests::small_volume();
+  model.values.setConstant(100.0);
+  model.values[model.earth.grid.index(1, 1, 1)] = 1.0;
+  const auto meshes = d3::design_meshes(model, tests::volume_survey());
+  REQUIRE(meshes.bands.size() == 2);
+  for (const auto& band : meshes.bands) {
+    const auto& grid = band.grid;
+    CHECK(grid.lines_m(2)[band.ground()] == 0.0);
+    for (const double x : {-600.0, 500.0}) CHECK(has_line(grid.lines_m(0), x));
+    for (const double y : {-400.0, 700.0}) CHECK(has_line(grid.lines_m(1), y));
+    for (const double z : {300.0, 1000.0}) CHECK(has_line(grid.lines_m(2), z));
+    const double penetration = skin_depth_m(100.0, tests::volume_frequencies_hz()[band.frequencies.back()]);
+    CHECK(grid.lines_m(0).back() >= 5.0 * penetration);
+    CHECK(grid.lines_m(2).back() >= 5.0 * penetration);
+    CHECK(grid.lines_m(2).front() <= -10.0 * penetration);
+  }
+  CHECK(meshes.summary().find(std::to_string(meshes.bands[0].grid.n_inner_edges())) != std::string::npos);
+}
+
+TEST_CASE("3-D mesh design: frequencies within the ratio share a mesh, and the limit of edges coarsens it",
+          "[physics][mt]") {
+  const auto model = tests::small_volume();
+  const Survey survey{tests::volume_stations(), {1.0, 3.0, 0.9, 0.01}, {}};
+  auto options = d3::design_options(d3::Accuracy::standard);
+  const auto meshes = d3::design_meshes(model, survey, options);
+  REQUIRE(meshes.bands.size() == 3);
+  CHECK(meshes.bands[0].frequencies == std::vector<int>{1, 0});
+  options.max_edges = 2e4;
+  for (const auto& band : d3::design_meshes(model, survey, options).bands) {
+    CHECK(static_cast<double>(band.grid.n_inner_edges()) <= 2e4);
+    CHECK(band.coarsened > 1.0);
+  }
+  options.max_edges = 5;
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)d3::design_meshes(model, survey, options); }),
+             HasId("too_many_edges", {"2"}));
+}
+
+TEST_CASE("3-D mesh design: companions have every second line and keep the surface", "[physics][mt]") {
+  const auto meshes =
+      d3::design_meshes(tests::small_volume(), tests::volume_survey(), tests::coarse_design());
+  const auto coarse = d3::companions(meshes);
+  for (std::size_t i = 0; i < meshes.bands.size(); ++i) {
+    const auto &fine_grid = meshes.bands[i].grid, &coarse_grid = coarse.bands[i].grid;
+    CHECK(coarse_grid.lines_m(2)[coarse.bands[i].ground()] == 0.0);
+    for (int axis = 0; axis < 3; ++axis) {
+      CHECK(coarse_grid.n(axis) <= fine_grid.n(axis) / 2 + 1);
+      CHECK(coarse_grid.lines_m(axis).front() == fine_grid.lines_m(axis).front());
+      CHECK(coarse_grid.lines_m(axis).back() == fine_grid.lines_m(axis).back());
+    }
+  }
+}
+
+TEST_CASE("3-D mesh design: sections, relief and seas are refused by name", "[physics][mt]") {
+  auto model = tests::small_volume();
+  model.earth.sea = mesh::Sea{};
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)d3::design_meshes(model, tests::volume_survey()); }),
+             HasId("sea"));
+  const auto section =
+      mesh::resistivity_model({mesh::TensorGrid::section({0, 1}, {0, 1})}, Eigen::VectorXd::Ones(1));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { (void)d3::design_meshes(section, tests::volume_survey()); }),
+      HasId("no_volume", {"2"}));
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mt/d1/layered.hpp"
+#include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/small_volume.hpp"
+#include "tests/support/thread_count.hpp"
+
+#include <algorithm>
+
+using namespace lodestone;
+using namespace lodestone::physics;
+using namespace lodestone::physics::mt;
+using tests::error_of;
+using tests::HasId;
+using tests::response_of;
+
+namespace {
+
+/// Largest deviations, in per cent of ρₐ and degrees.
+struct Deviation {
+  double rho_a_percent = 0.0, phase_deg = 0.0;
+  void add(Complex ours, Complex reference) {
+    rho_a_percent = std::max(rho_a_percent, 100.0 * std::abs(std::norm(ours / reference) - 1.0));
+    phase_deg = std::max(phase_deg, deg_per_rad * std::abs(std::arg(ours / reference)));
+  }
+};
+
+Station at(std::string name, double x_m, double y_m) {
+  Station station{std::move(name), y_m};
+  station.x_m = x_m;
+  return station;
+}
+
+mesh::Model layered_volume(std::vector<double> z_m, const std::vector<double>& resistivity) {
+  mesh::TensorGrid grid(mesh::Edges{.x_m = {-1000, 0, 1000}, .y_m = {-1000, 0, 1000}, .z_m = std::move(z_m)});
+  Eigen::VectorXd cells(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz)
+    cells.segment(grid.index(iz), grid.n_columns()).setConstant(resistivity[iz]);
+  return mesh::resistivity_model({std::move(grid)}, std::move(cells));
+}
+
+}  // namespace
+
+TEST_CASE("3-D layered earth: both impedances agree with the Wait recursion from 1 ms to 1e4 s",
+          "[physics][mt]") {
+  const auto model = layered_volume({0, 500, 2500, 9000}, {100, 5, 1000});
+  const std::vector<double> frequencies{1e3, 100, 10, 1, 0.1, 0.01, 1e-3, 1e-4};
+  const Survey survey{{at("a", 57, 130)}, frequencies, {}};
+  const auto layout = tests::full_layout(8, 1);
+  const d3::Simulation simulation(MPI_COMM_SELF, model.earth, layout, survey.stations, frequencies,
+                                  d3::design_meshes(model, survey));
+  const Eigen::VectorXd z = simulation.value(model.values);
+  Deviation worst;
+  for (int f = 0; f < 8; ++f) {
+    const Complex exact = d1::layered_impedance({{100, 5, 1000}, {500, 2000}}, frequencies[f]);
+    worst.add(response_of(layout, z, {Element::zxy, f, 0}), exact);
+    worst.add(response_of(layout, z, {Element::zyx, f, 0}), -exact);
+    CHECK(std::abs(response_of(layout, z, {Element::zxx, f, 0})) < 1e-9 * std::abs(exact));
+    CHECK(std::abs(response_of(layout, z, {Element::tzy, f, 0})) < 1e-9);
+  }
+  CHECK(worst.rho_a_percent < 0.5);
+  CHECK(worst.phase_deg < 0.2);
+  CHECK(simulation.counts().iterations == 0);  // a layered earth is its own background
+}
+
+TEST_CASE("3-D section: a model without change along x agrees with two dimensions, tipper and sign",
+          "[physics][mt]") {
+  // A conductor in the ground, and other layers on the right side: the boundary is no layered earth.
+  const std::vector<double> y{-8000, -2000, 0, 3000, 9000}, z{0, 500, 2500, 20000};
+  const auto resistivity = [](int iz, int iy) {
+    return iy == 3 ? (iz == 0 ? 40.0 : 200.0) : iy == 1 && iz == 1 ? 20.0 : 100.0;
+  };
+  const mesh::TensorGrid section = mesh::TensorGrid::section(y, z),
+                         volume(mesh::Edges{.x_m = {-1000, 0, 1000}, .y_m = y, .z_m = z});
+  Eigen::VectorXd flat(section.n_cells()), deep(volume.n_cells());
+  for (int iz = 0; iz < 3; ++iz) {
+    for (int iy = 0; iy < 4; ++iy) {
+      flat[section.index(iz, iy)] = resistivity(iz, iy);
+      for (int ix = 0; ix < 2; ++ix) deep[volume.index(iz, iy, ix)] = resistivity(iz, iy);
+    }
+  }
+  const Survey survey{{{"a", -4000}, {"b", -1000}, {"c", 1400}, {"d", 6000}}, {1.0}, {}};
+  std::vector<ResponseKey> keys;
+  for (const Element element : {Element::zxy, Element::zyx, Element::tzy}) {
+    for (int s = 0; s < 4; ++s) keys.push_back({element, 0, s});
+  }
+  const auto section_model = mesh::resistivity_model({section}, flat),
+             volume_model = mesh::resistivity_model({volume}, deep);
+  const ResponseLayout layout(keys);
+  const d2::Simulation reference(MPI_COMM_SELF, {section}, layout, survey.stations, survey.frequencies_hz,
+                                 d2::design_meshes(section_model, survey));
+  auto options = d3::design_options(d3::Accuracy::standard);
+  options.contact_share = 0.07;
+  options.growth = 1.2;
+  const d3::Simulation simulation(MPI_COMM_SELF, {volume}, layout, survey.stations, survey.frequencies_hz,
+                                  d3::design_meshes(volume_model, survey, options));
+  const Eigen::VectorXd ours = simulation.value(deep), theirs = reference.value(flat);
+  Deviation worst;
+  double tipper = 0.0, largest_tipper = 0.0;
+  for (const ResponseKey& key : layout.keys()) {
+    const Complex a = response_of(layout, ours, key), b = response_of(layout, theirs, key);
+    if (is_tipper(key.element)) {
+      tipper = std::max(tipper, std::abs(a - b));
+      largest_tipper = std::max(largest_tipper, std::abs(b));
+    } else {
+      worst.add(a, b);
+    }
+  }
+  CHECK(worst.rho_a_percent < 0.5);
+  CHECK(worst.phase_deg < 0.2);
+  CHECK(tipper < 0.005);
+  CHECK(largest_tipper > 0.05);
+}
+
+namespace {
+
+/// The volume turned by 90° from north to east: x' = y, y' = −x.
+mesh::Model turned(const mesh::Model& model) {
+  const auto& grid = model.earth.grid;
+  std::vector<double> y;
+  for (const double x : grid.edges().x_m) y.insert(y.begin(), -x);
+  const mesh::TensorGrid result(mesh::Edges{.x_m = grid.edges().y_m, .y_m = y, .z_m = grid.edges().z_m});
+  Eigen::VectorXd values(model.values.size());
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      for (int ix = 0; ix < grid.n_x(); ++ix)
+        values[result.index(iz, grid.n_x() - 1 - ix, iy)] = model.values[grid.index(iz, iy, ix)];
+    }
+  }
+  return mesh::resistivity_model({result}, values);
+}
+
+d3::MeshSet turned(const d3::MeshSet& meshes, const mesh::Model& model) {
+  d3::MeshSet result;
+  result.design_resistivity_ohm_m = model.values;
+  for (const auto& band : meshes.bands) {
+    std::vector<double> y;
+    for (const double x : band.grid.lines_m(0)) y.insert(y.begin(), -x);
+    result.bands.push_back(
+        {band.frequencies, fem::EdgeGrid({band.grid.lines_m(1), y, band.grid.lines_m(2)}), band.coarsened});
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("3-D simulation: turning model and stations turns the responses", "[physics][mt]") {
+  const auto model = tests::small_volume(), other = turned(model);
+  const auto layout = tests::full_layout(2, 2);
+  const auto meshes = d3::design_meshes(model, tests::volume_survey(), tests::coarse_design());
+  std::vector<Station> stations;
+  for (const Station& station : tests::volume_stations())
+    stations.push_back(at(station.name, station.y_m, -station.x_m));
+  const d3::SimulationOptions tight{.tolerance = 1e-11, .divergence_tolerance = 1e-11};
+  const Eigen::VectorXd here = d3::Simulation(MPI_COMM_SELF, model.earth, layout, tests::volume_stations(),
+                                              tests::volume_frequencies_hz(), meshes, tight)
+                                   .value(model.values);
+  const Eigen::VectorXd there = d3::Simulation(MPI_COMM_SELF, other.earth, layout, stations,
+                                               tests::volume_frequencies_hz(), turned(meshes, other), tight)
+                                    .value(other.values);
+  // With x' = y and y' = −x: Z'x'x' = Zyy, Z'x'y' = −Zyx, Z'y'x' = −Zxy, Z'y'y' = Zxx, T'x' = Ty, T'y' = −Tx.
+  const std::vector<std::tuple<Element, Element, double>> pairs{
+      {Element::zxx, Element::zyy, 1}, {Element::zxy, Element::zyx, -1}, {Element::zyx, Element::zxy, -1},
+      {Element::zyy, Element::zxx, 1}, {Element::tzx, Element::tzy, 1},  {Element::tzy, Element::tzx, -1}};
+  for (const auto& [element, source, sign] : pairs) {
+    for (int f = 0; f < 2; ++f) {
+      for (int s = 0; s < 2; ++s) {
+        const Complex a = response_of(layout, there, {element, f, s}),
+                      b = sign * response_of(layout, here, {source, f, s});
+        const double scale =
+            is_tipper(element) ? 1.0 : std::abs(response_of(layout, here, {Element::zxy, f, s}));
+        CHECK(std::abs(a - b) < 1e-6 * scale);
+      }
+    }
+  }
+}
+
+TEST_CASE("3-D simulation: both solvers lead to the same responses and Jacobian", "[physics][mt]") {
+  const Eigen::VectorXd x = tests::small_volume().values.array().pow(1.05);
+  const auto iterated =
+      tests::small_volume_simulation(MPI_COMM_SELF, {.solver = linalg::EdgeSolverKind::multigrid});
+  const auto direct =
+      tests::small_volume_simulation(MPI_COMM_SELF, {.solver = linalg::EdgeSolverKind::direct});
+  const auto a = iterated->linearize(x), b = direct->linearize(x);
+  CHECK((a->value() - b->value()).cwiseAbs().maxCoeff() < 1e-6 * b->value().cwiseAbs().maxCoeff());
+  const Eigen::MatrixXd jacobian = b->jacobian();
+  CHECK((a->jacobian() - jacobian).norm() < 1e-6 * jacobian.norm());
+  CHECK(direct->counts().iterations == 0);
+  CHECK(iterated->counts().iterations > 0);
+  CHECK(iterated->counts().fallbacks == 0);
+}
+
+TEST_CASE("3-D simulation: threads change no bit", "[physics][mt]") {
+  const Eigen::VectorXd x = tests::small_volume().values;
+  const Eigen::VectorXd alone = tests::small_volume_simulation(MPI_COMM_SELF)->value(x);
+  for (const int n : {2, 3}) {
+    const tests::ThreadCount threads(n);
+    CHECK(tests::small_volume_simulation(MPI_COMM_SELF)->value(x) == alone);
+  }
+}
+
+TEST_CASE("3-D simulation: inputs it cannot honour are named errors", "[physics][mt]") {
+  auto model = tests::small_volume();
+  const auto meshes = d3::design_meshes(model, tests::volume_survey(), tests::coarse_design());
+  const auto layout = tests::full_layout(2, 2);
+  const auto make = [&](const mesh::Earth& earth, std::vector<Station> stations, const d3::MeshSet& set) {
+    return d3::Simulation(MPI_COMM_SELF, earth, layout, std::move(stations), tests::volume_frequencies_hz(),
+                          set);
+  };
+  auto far = tests::volume_stations();
+  far[1].x_m = 1e7;
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(model.earth, far, meshes); }),
+             HasId("outside", {"b"}));
+  mesh::Earth hill = model.earth;
+  hill.surface = mesh::SurfaceLine({-100, 100}, {0, -50});
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(hill, far, meshes); }), HasId("relief"));
+  auto without = meshes;
+  without.bands.erase(without.bands.begin());
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { (void)make(model.earth, tests::volume_stations(), without); }),
+      HasId("no_mesh", {"10"}));
+  auto of_another = meshes;
+  of_another.design_resistivity_ohm_m.conservativeResize(5);
+  CHECK_THAT(
+      error_of<core::ShapeError>([&] { (void)make(model.earth, tests::volume_stations(), of_another); }),
+      HasId("wrong_design", {"27", "5"}));
+  model.values[26] = -1.0;
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { (void)make(model.earth, tests::volume_stations(), meshes).value(model.values); }),
+             HasId("resistivity_not_positive", {"2"}));
+}
