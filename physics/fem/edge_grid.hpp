@@ -8,8 +8,8 @@
 
 namespace lodestone::physics::fem {
 
-/// The edges, faces and nodes of a flat tensor grid with lines along x, y and z (axes 0, 1, 2), all counted
-/// with their boundary. Fields are circulations: the integral of E along each edge.
+/// The edges, faces and nodes of a flat tensor grid with lines along x, y and z (axes 0, 1, 2). All are
+/// counted with their boundary. Fields are circulations: the integral of E along each edge.
 ///
 /// Edges are numbered axis by axis, nodes and cells likewise with i fastest and k slowest. An edge (axis, i,
 /// j, k) begins at node (i, j, k).
