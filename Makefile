@@ -28,7 +28,7 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 adversary: build ## attack the program (N=10000 attacks, SEED=… repeats a trial)
 	python3 tests/adversary/run.py build/$(PRESET)/bin/mt_invert build/$(PRESET)/tests/adversary/craft_state . --count $(or $(N),1000) $(if $(SEED),--seed $(SEED))
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|physics|scaling|inversion|engine|compile|latent|runs|estimates|peers, default all)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|physics|physics3d|scaling|inversion|engine|compile|latent|runs|estimates|peers, default all)
 	python3 benchmarks/run.py $(BENCH)
 
 results: bench ## measure accuracy and speed, rewrite the tables of docs/results (after `make peers`)

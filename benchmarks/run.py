@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [physics] [scaling] [inversion] [engine] [compile] [latent] [runs] [estimates] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [physics] [physics3d] [scaling] [inversion] [engine] [compile] [latent] [runs] [estimates] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 `selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json. `scaling`, `runs` and `estimates`: runs.py.
@@ -20,7 +20,7 @@ import runs
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
-PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "scaling": ["bench_scaling"],
+PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "physics3d": ["bench_physics_mt3d"], "scaling": ["bench_scaling"],
             "inversion": ["bench_inversion"], "engine": ["bench_engine"], "compile": ["bench_engine", "bench_compile"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written

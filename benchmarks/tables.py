@@ -98,6 +98,20 @@ def solver_table(bench):
     return table(head, rows) + ["", f"The two solutions differ by at most {worst:.0e} relative."]
 
 
+def edge_solver_table(bench):
+    sizes, others = [], []
+    for case in bench.cases("edge solver, "):
+        name = case.removeprefix("edge solver, ")
+        iterations = number(bench.value(case, "iterations"))
+        if name.endswith("k edges"):
+            row = bench.row(case, "set-up and solve to 1e-8")
+            target = number(row["target"]) if row["target"] is not None else ""
+            sizes.append([number(bench.value(case, "edges")), iterations, number(row["value"]), target, number(bench.value(case, "factors and masses"))])
+        else:
+            others.append([name, iterations])
+    return bench.machine() + table(["edges", "iterations", "set-up and solve to 1e-8, s", "target, s", "factors and masses, B/edge"], sizes) + [""] + table(["136 k edges, 10 s, air of 1e-10 S/m, but for", "iterations"], others)
+
+
 def step_table(bench):
     case = "Gauss-Newton step, 6400 cells, 2600 data"
     return bench.machine() + [f"Best of three; dgemm of 512 × 512 gives {number(bench.value('machine, one core', 'dgemm 512'))} GFLOP/s.", ""] + profile_rows(bench, case)
@@ -254,7 +268,7 @@ def latent_table(bench):
     return bench.machine() + table(["case", "what", "", "limit", "beside"], rows)
 
 
-TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
+TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "edge_solver": (("physics3d",), edge_solver_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
           "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table)}
 
 

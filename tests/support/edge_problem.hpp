@@ -75,9 +75,12 @@ inline double conductivity_at(const EdgeProblemShape& shape, double x, double y,
   if (z < 0.0) return shape.air;
   switch (shape.kind) {
     case EdgeProblemShape::Kind::bodies:
-      if (std::abs(y) < 2 * h && std::abs(x + 1.5 * h) < h && z > 250 && z < 4000)
+      if (std::abs(y) < 2 * h * shape.cell_y_over_x && std::abs(x + 1.5 * h) < h && z > 250 && z < 4000)
         return host * shape.contrast;
-      return std::abs(y) < 2 * h && std::abs(x - 1.5 * h) < h && z < 6000 ? host / shape.contrast : host;
+      return std::abs(y) < 2 * h * shape.cell_y_over_x * shape.cell_y_over_x && std::abs(x - 1.5 * h) < h &&
+                     z < 6000
+                 ? host / shape.contrast
+                 : host;
     case EdgeProblemShape::Kind::random:
       return std::max(std::abs(x), std::abs(y)) > 1e5 ? host : std::pow(10.0, -4.0 + 4.0 * uniform);
     case EdgeProblemShape::Kind::sea:

@@ -2,7 +2,6 @@
 #include "physics/linalg/multigrid/krylov.hpp"
 
 #include "engine/core/parallel.hpp"
-#include "engine/core/vector_clones.hpp"
 
 #include <Eigen/Dense>
 
@@ -28,7 +27,7 @@ struct Sums {
   [[nodiscard]] Complex hermitian() const { return {re_re + im_im, re_im - im_re}; }  ///< sum of conj(a) b
 };
 
-LODESTONE_VECTOR_CLONES
+LODESTONE_LANE_CLONES
 void add_sums(const double* a, const double* b, std::ptrdiff_t part, Sums& sums) {
   constexpr int W = Lanes<double>::width;
   Vector<double> re_re{}, im_im{}, re_im{}, im_re{};
@@ -48,7 +47,7 @@ void add_sums(const double* a, const double* b, std::ptrdiff_t part, Sums& sums)
 }
 
 /// Computes y ← a y + b x.
-LODESTONE_VECTOR_CLONES
+LODESTONE_LANE_CLONES
 void combine_row(double* y, Complex a, const double* x, Complex b, std::ptrdiff_t part) {
   const double ar = a.real(), ai = a.imag(), br = b.real(), bi = b.imag();
   for (std::ptrdiff_t i = 0; i < part; i += Lanes<double>::width) {

@@ -2,7 +2,6 @@
 #include "physics/linalg/multigrid/level.hpp"
 
 #include "engine/core/parallel.hpp"
-#include "engine/core/vector_clones.hpp"
 
 namespace lodestone::physics::linalg::multigrid {
 
@@ -181,11 +180,11 @@ template <class T>
 
 }  // namespace
 
-LODESTONE_VECTOR_CLONES
+LODESTONE_LANE_CLONES
 void residual_of_slab(const Level<float>& level, const float* b, const float* x, float* r, int j) {
   residual_lanes(level, b, x, r, j);
 }
-LODESTONE_VECTOR_CLONES
+LODESTONE_LANE_CLONES
 void residual_of_slab(const Level<double>& level, const double* b, const double* x, double* r, int j) {
   residual_lanes(level, b, x, r, j);
 }

@@ -5,7 +5,6 @@
 #include "physics/linalg/multigrid/smoother.hpp"
 
 #include "engine/core/parallel.hpp"
-#include "engine/core/vector_clones.hpp"
 
 #include <array>
 
@@ -387,19 +386,19 @@ class SlabRelaxation {
   T *x_, *partial_, *above_;
 };
 
-LODESTONE_VECTOR_CLONES void factorize_slab(ColumnSmoother<float>& smoother, int j) {
+LODESTONE_LANE_CLONES void factorize_slab(ColumnSmoother<float>& smoother, int j) {
   factorize_lanes(smoother, j);
 }
-LODESTONE_VECTOR_CLONES void factorize_slab(ColumnSmoother<double>& smoother, int j) {
+LODESTONE_LANE_CLONES void factorize_slab(ColumnSmoother<double>& smoother, int j) {
   factorize_lanes(smoother, j);
 }
 
-LODESTONE_VECTOR_CLONES
+LODESTONE_LANE_CLONES
 void relax(const ColumnSmoother<float>& smoother, int j, int parity, const float* b, float* x,
            float* scratch) {
   SlabRelaxation<float>(smoother, j, parity, b, x, scratch).run();
 }
-LODESTONE_VECTOR_CLONES
+LODESTONE_LANE_CLONES
 void relax(const ColumnSmoother<double>& smoother, int j, int parity, const double* b, double* x,
            double* scratch) {
   SlabRelaxation<double>(smoother, j, parity, b, x, scratch).run();

@@ -2,7 +2,6 @@
 #include "physics/linalg/multigrid/transfer.hpp"
 
 #include "engine/core/parallel.hpp"
-#include "engine/core/vector_clones.hpp"
 
 #include <algorithm>
 
@@ -10,10 +9,10 @@ namespace lodestone::physics::linalg::multigrid {
 
 namespace {
 
-LODESTONE_VECTOR_CLONES void add_row(float* to, const float* from, float weight, std::ptrdiff_t n) {
+LODESTONE_LANE_CLONES void add_row(float* to, const float* from, float weight, std::ptrdiff_t n) {
   for (std::ptrdiff_t i = 0; i < n; ++i) to[i] += weight * from[i];
 }
-LODESTONE_VECTOR_CLONES void add_row(double* to, const double* from, double weight, std::ptrdiff_t n) {
+LODESTONE_LANE_CLONES void add_row(double* to, const double* from, double weight, std::ptrdiff_t n) {
   for (std::ptrdiff_t i = 0; i < n; ++i) to[i] += weight * from[i];
 }
 
