@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled functions of sizes that bench_engine has not: a training step of a language model, with the memory
 // that it takes, also within budgets of bytes, and the time that a plan takes to make. Sample run:
-// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | plans]
+// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | decoding | batches | plans]
 #include "benchmarks/gpt.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
@@ -226,6 +226,103 @@ void measure_loops(bench::Results& results) {
   }
 }
 
+/// Words one after the other, with keys and values of those before in cells: the time of a word at the
+/// beginning and at the end of a bucket, and what is counted.
+void measure_decoding(bench::Results& results) {
+  const std::string name = "decoding by a GPT, 6 layers of 384, 1024 words, f32";
+  constexpr Dim n_words = 1024;
+  InitialValues initial(5);
+  const bench::Gpt net({.words = n_words}, initial);
+  bench::GptDecoder decoder(net);
+  std::vector<double> seconds;
+  std::vector<std::int64_t> launches;
+  for (Dim i = 0; i < n_words; ++i) {
+    const std::int64_t before = decoder.stats().n_launches;
+    seconds.push_back(seconds_of([&] { decoder.next(static_cast<std::int32_t>(i * 37 % 1024)).eval(); }));
+    launches.push_back(decoder.stats().n_launches - before);
+  }
+  const auto median_of = [&](Dim first, Dim last) {
+    std::vector<double> some(seconds.begin() + first, seconds.begin() + last);
+    std::ranges::sort(some);
+    return some[some.size() / 2];
+  };
+  const auto add = [&](const std::string& metric, const char* unit, double value,
+                       std::optional<double> limit) {
+    results.add({name, metric, unit, value, limit, {}, {}});
+  };
+  for (const auto& [first, last] : std::array<std::pair<Dim, Dim>, 3>{{{0, 64}, {64, 256}, {256, 1024}}}) {
+    const Dim second = first + 1, third = (last - first) / 3;  // the first of a bucket records
+    const std::string bucket = fmt::format("words {} to {}", first + 1, last);
+    const auto [fewest, most] = std::minmax_element(launches.begin() + second, launches.begin() + last);
+    add(bucket + ": time of a word", "s", median_of(second, last), {});
+    add(bucket + ": last third to first", "",
+        median_of(last - third, last) / median_of(second, first + third), 1.1);
+    add(bucket + ": launches of a word", "", static_cast<double>(*most), static_cast<double>(*fewest));
+  }
+  const CompileStats stats = decoder.stats();
+  add("compilations", "", static_cast<double>(stats.n_traces), 4.0);
+  add("caches copied", "", static_cast<double>(stats.n_undonated), 12.0);
+}
+
+/// A step of training on batches whose size changes from call to call: of sizes that were seen before, of new
+/// ones, and with a plan of its own for each.
+void measure_batches(bench::Results& results) {
+  const std::string name = "step of 20 layers of 16 x 16 on 2 to 64 items, f32";
+  InitialValues initial(5);
+  std::vector<Layer> layers;
+  for (int i = 0; i < 20; ++i) {
+    layers.emplace_back(Linear(16, 16, initial));
+    layers.emplace_back(engine::tanh);
+  }
+  const Sequential net(layers);
+  const Adam adam(net);
+  const Function step = [&](const Tensors& in) -> Tensors {
+    const auto loss = [&] { return mean_squared_error(net(in[0]), in[1]); };
+    const auto [value, gradients] = value_and_grad(loss, adam.trained());
+    adam.step(gradients);
+    return {value};
+  };
+  const auto batch = [](Dim n) {
+    const Tensor x = bench::normals({n, 16}, static_cast<std::uint64_t>(n), DType::f32).eval();
+    return Tensors{x, x};
+  };
+  const auto add = [&](const std::string& metric, const char* unit, double value,
+                       std::optional<double> limit) {
+    results.add({name, metric, unit, value, limit, {}, {}});
+  };
+  const auto seconds_of_new = [&](const Compiled& compiled, const std::vector<Dim>& sizes) {
+    std::vector<double> seconds;
+    for (const Dim n : sizes) {
+      const Tensors in = batch(n);
+      const double first = seconds_of([&] { compiled(in); });
+      seconds.push_back(first - median_seconds(5, [&] { compiled(in); }));
+    }
+    std::ranges::sort(seconds);
+    return seconds[seconds.size() / 2];
+  };
+  const Compiled symbolic = compile(step, {.breaks = Breaks::refused, .symbolic = {BatchAxis()}}),
+                 plain = compile(step, {.breaks = Breaks::refused, .most_plans = 64});
+  std::vector<Dim> sizes;
+  for (Dim n = 3; n < 60; n += 2) sizes.push_back(n);
+  add("record and plan, first size", "s", seconds_of_new(symbolic, {64}), {});
+  add("record and plan, second size", "s", seconds_of_new(symbolic, {63}), {});
+  const double of_new = seconds_of_new(symbolic, sizes);
+  const auto n_launches = static_cast<double>(symbolic.stats().n_launches / symbolic.stats().n_calls);
+  add("a new size", "s", of_new, {});
+  add("a new size: per launch", "s", of_new / n_launches, 3e-7);
+  add("launches", "", n_launches, {});
+  add("a new size, a plan of its own", "s", seconds_of_new(plain, sizes), {});
+  const Tensors a = batch(33), b = batch(35);
+  const double same = median_seconds(201, [&] { symbolic(a); }) + median_seconds(201, [&] { symbolic(b); });
+  const double in_turn = median_seconds(201, [&] {
+    symbolic(a);
+    symbolic(b);
+  });
+  add("two sizes in turn, more than each by itself: per launch", "s", (in_turn - same) / (2.0 * n_launches),
+      3e-7);
+  add("recordings", "", static_cast<double>(symbolic.stats().n_traces), 2.0);
+}
+
 /// The time from a function to its plan: that of a first call less that of a second.
 void measure_plans(bench::Results& results) {
   const auto add = [&](const std::string& name, const Function& f) {
@@ -267,6 +364,8 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "budgets") measure_budget_of_chain(results);
     if (only.empty() || only == "budgets") measure_budgets_of_gpt(results);
     if (only.empty() || only == "loops") measure_loops(results);
+    if (only.empty() || only == "decoding") measure_decoding(results);
+    if (only.empty() || only == "batches") measure_batches(results);
     if (only.empty() || only == "plans") measure_plans(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=compile");
     return 0;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
 // Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | products | fusion |
-// convolutions | training | fit | decoder | fast | trace | dry_run]
+// convolutions | training | fit | decoder | threads | fast | trace |
+// dry_run]
 #include "benchmarks/fast_mode.hpp"
 #include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "benchmarks/trace_cost.hpp"
+#include "benchmarks/two_threads.hpp"
 #include "engine/compile/compile.hpp"
+#include "engine/core/blas_setup.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/parallel.hpp"
@@ -234,6 +237,27 @@ void measure_product(bench::Results& results, int n) {
                ours / times, limit, "BLAS, called directly", each, kernels_of([&] { matmul(a, b).eval(); })});
 }
 
+/// Measures a product on the tiles of convolutions, as one of window 1, beside that by BLAS.
+void measure_product_on_tiles(bench::Results& results, int n, DType dtype) {
+  const Tensor a = bench::normals({n, n}, 0, dtype), b = bench::normals({n, n}, 1, dtype);
+  const Tensor x = reshape(a, {1, n, n}).eval(), w = reshape(b, {1, n, n}).eval();
+  const int times = n <= 64 ? chain_length / n : 1;
+  const auto seconds_of = [&](const std::function<Tensor()>& product) {
+    return median_seconds([&] {
+             for (int i = 0; i < times; ++i) product().eval();
+           }) /
+           times;
+  };
+  const double by_blas = seconds_of([&] { return matmul(a, b); });
+  results.add({fmt::format("product of {0} x {0}, {1}, on tiles", n, core::name_of(dtype)),
+               "product",
+               "s",
+               seconds_of([&] { return conv(x, w); }),
+               {},
+               core::blas_kernels(),
+               by_blas});
+}
+
 /// Measures the seconds of dgemm for n × k times k × m. Products of narrow numbers with wide results, beside
 /// one of f32.
 void measure_narrow_product(bench::Results& results, int n) {
@@ -448,6 +472,9 @@ int main(int argc, char** argv) {
         measure_product<std::complex<double>>(results, n);
       }
       for (const int n : {64, 256, 1024}) measure_narrow_product(results, n);
+      for (const DType dtype : {DType::f32, DType::f64}) {
+        for (const int n : {8, 16, 32, 64, 128, 256, 512, 1024}) measure_product_on_tiles(results, n, dtype);
+      }
     }
     if (only.empty() || only == "fusion") measure_fusion(results);
     if (only.empty() || only == "convolutions") measure_convolutions(results);
@@ -455,6 +482,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "fit") bench::measure_fit(results);
     if (only.empty() || only == "decoder") measure_decoder(results);
     if (only.empty() || only == "fast") bench::measure_fast_mode(results);
+    if (only == "threads") bench::measure_two_threads(results);
     if (only.empty() || only == "trace") bench::measure_trace(results);
     if (only.empty() || only == "dry_run") measure_dry_runs(results);
     const engine::JitStats made = engine::HostJit::of_process().stats();

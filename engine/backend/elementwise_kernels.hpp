@@ -48,6 +48,7 @@ void for_each_elementwise(Visitor&& each) {
   each.template unary<Erf, f32, f64>("erf");
   each.template unary<Sigmoid, f32, f64>("sigmoid");
   each.template unary<Swish, f32, f64>("swish");
+  each.template unary<Gelu, f32, f64>("gelu");
   each.template unary<Floor, f32, f64>("floor");
   each.template unary<Ceil, f32, f64>("ceil");
   each.template unary<Round, f32, f64>("round");
@@ -63,6 +64,7 @@ void for_each_elementwise(Visitor&& each) {
   each.template binary<Multiply, f32, f64, c64, c128, LODESTONE_INTEGERS>("multiply");
   each.template binary<Divide, f32, f64, c64, c128>("divide");
   each.template binary<SwishSlope, f32, f64>("swish_slope");
+  each.template binary<GeluSlope, f32, f64>("gelu_slope");
   each.template binary<Power, f32, f64>("power");
   each.template binary<Atan2, f32, f64>("atan2");
   each.template binary<Maximum, f32, f64, LODESTONE_INTEGERS>("maximum");

@@ -45,6 +45,7 @@ LODESTONE_FUNCTION(Tanh, vmath::tanh(x));
 LODESTONE_FUNCTION(Erf, vmath::erf(x));
 LODESTONE_FUNCTION(Sigmoid, vmath::sigmoid(x));
 LODESTONE_FUNCTION(Swish, x / (T(1) + vmath::exp(-x)));
+LODESTONE_FUNCTION(Gelu, T(0.5) * x * (T(1) + vmath::erf(x * T(root_of_half))));
 LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
 LODESTONE_FUNCTION(Floor, std::floor(x));
 LODESTONE_FUNCTION(Ceil, std::ceil(x));
@@ -65,6 +66,8 @@ LODESTONE_FUNCTION_2(ShiftRight, shift_right(a, b));
 LODESTONE_FUNCTION_2(Power, vmath::pow(a, b));
 LODESTONE_FUNCTION_2(Atan2, vmath::atan2(a, b));
 LODESTONE_FUNCTION_2(SwishSlope, swish_slope(a, T(1) / (T(1) + vmath::exp(-a)), b));
+LODESTONE_FUNCTION_2(GeluSlope,
+                     gelu_slope(a, T(1) + vmath::erf(a * T(root_of_half)), vmath::exp(T(-0.5) * a * a), b));
 LODESTONE_FUNCTION_2(Maximum, a != a ? a : a < b || b != b ? b : a);
 LODESTONE_FUNCTION_2(Minimum, a != a ? a : b < a || b != b ? b : a);
 LODESTONE_FUNCTION_2(Less, a < b);
@@ -129,7 +132,7 @@ inline constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
 /// Functions that vectorize: those of some twenty operations per element, and those of a few.
 template <class Function>
 inline constexpr bool is_elementary = is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan,
-                                                Atan2, Sinh, Cosh, Tanh, Erf, Power>;
+                                                Atan2, Sinh, Cosh, Tanh, Erf, Gelu, GeluSlope, Power>;
 template <class Function>
 inline constexpr bool is_arithmetic =
     is_elementary<Function> ||

@@ -22,6 +22,14 @@ template <class T>
   return t * (s * (T(1) + x * (T(1) - s)));
 }
 
+inline constexpr double root_of_half = 0.70710678118654752440;
+/// Slope of x n / 2, n = 1 + erf(x / √2), times t; e = e^(−x² / 2).
+template <class T>
+[[gnu::always_inline]] inline T gelu_slope(T x, T n, T e, T t) {
+  constexpr double density_at_0 = 0.39894228040143267794;  // of the normal distribution
+  return t * (T(0.5) * n + x * (T(density_at_0) * e));
+}
+
 /// The remainder of integers, with the sign of the divisor; 0 for a zero divisor.
 template <class T>
 [[gnu::always_inline]] inline T remainder(T a, T b) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/cluster.hpp"
 
+#include "engine/compile/expr_loads.hpp"
 #include "engine/compile/fused_op.hpp"
-#include "engine/compile/fused_reduction.hpp"
+#include "engine/compile/hooked_kernel.hpp"
 #include "engine/compile/live_bytes.hpp"
 #include "engine/compile/number_of.hpp"
 #include "engine/compile/schedule.hpp"
@@ -84,7 +85,7 @@ class Clustering {
 
   // The new program.
   [[nodiscard]] std::map<ValueId, ExprId> write(ExprWriter& writer, std::span<const Number> members,
-                                                std::vector<ValueId>& operands) const;
+                                                ExprLoads& loads) const;
   void fuse(Rebuilt& rebuilt, std::vector<Number> members) const;
   void make_fused(Instruction& made, std::optional<Number> reduction,
                   cpu_backend::TileProgramPtr program) const;
@@ -374,21 +375,10 @@ void Clustering::merge_with_operand(Number reduction) {
 
 /// Writes down what elementwise members compute; → the number of each one's result in the expression.
 std::map<ValueId, ExprId> Clustering::write(ExprWriter& writer, std::span<const Number> members,
-                                            std::vector<ValueId>& operands) const {
+                                            ExprLoads& loads) const {
   std::map<ValueId, ExprId> expr_of;
-  std::map<std::pair<ValueId, std::string>, ExprId> loads;
-  const auto load = [&](ValueId id, const IntList& from, const Shape& shape) {
-    const DType dtype = program_.values()[id].aval.dtype;
-    if (const auto element = number_of(program_, id)) return writer.number(*element, dtype);
-    const auto [at, is_new] = loads.try_emplace({id, from.text() + shape.text()}, ExprId{});
-    if (is_new) {
-      at->second = writer.load(dtype, from, shape);
-      operands.push_back(id);
-    }
-    return at->second;
-  };
   const auto value_of = [&](ValueId id, Number cluster, const IntList& from, const Shape& shape) {
-    return is_in(id, cluster) ? expr_of.at(same_as_[id]) : load(id, from, shape);
+    return is_in(id, cluster) ? expr_of.at(same_as_[id]) : loads.of(id, from, shape);
   };
   for (const Number number : members) {
     const Instruction& each = program_.instructions()[number];
@@ -422,8 +412,9 @@ void Clustering::fuse(Rebuilt& rebuilt, std::vector<Number> members) const {
   Instruction made = program_.instructions()[members.back()];
   if (reduction) std::erase(members, *reduction);
   ExprWriter writer(parts_[cluster].space.row);
-  std::vector<ValueId> operands, given;  // by the old program
-  const std::map<ValueId, ExprId> expr_of = write(writer, members, operands);
+  ExprLoads loads(program_, writer);
+  std::vector<ValueId> given;  // by the old program
+  const std::map<ValueId, ExprId> expr_of = write(writer, members, loads);
   if (reduction) {
     const ValueId operand = program_.operands(program_.instructions()[*reduction])[0];
     writer.store(expr_of.at(same_as_[operand]), program_.values()[operand].aval.shape);
@@ -437,7 +428,8 @@ void Clustering::fuse(Rebuilt& rebuilt, std::vector<Number> members) const {
   make_fused(made, reduction, std::make_shared<const cpu_backend::TileProgram>(writer.expr()));
   std::vector<Aval> results;
   for (const ValueId id : given) results.push_back(program_.values()[id].aval);
-  for (ValueId& id : operands) id = rebuilt.of(id);
+  std::vector<ValueId> operands;
+  for (const ValueId id : loads.operands()) operands.push_back(rebuilt.of(id));
   const ValueId first = rebuilt.add(std::move(made), operands, results);
   for (std::uint32_t i = 0; i < given.size(); ++i) rebuilt.replace(given[i], first + i);
 }
@@ -445,15 +437,17 @@ void Clustering::fuse(Rebuilt& rebuilt, std::vector<Number> members) const {
 /// Gives an instruction the op of a cluster, with or without a reduction.
 void Clustering::make_fused(Instruction& made, std::optional<Number> reduction,
                             cpu_backend::TileProgramPtr program) const {
-  made.op = reduction ? &fused_reduction_op() : &fused_op();
   if (!reduction) {
+    made.op = &fused_op();
     made.attrs = make_attrs(TileAttrs{std::move(program)});
     return;
   }
   const Instruction& each = program_.instructions()[*reduction];
   const auto aval = [&](ValueId id) { return program_.values()[id].aval; };
-  made.attrs = make_attrs(FusedReductionAttrs{
-      std::move(program), {each.op, each.attrs, aval(program_.operands(each)[0]), aval(each.first_result)}});
+  made.op = &hooked_kernel_op();
+  made.attrs = make_attrs(
+      HookedAttrs{{each.op, each.attrs, {aval(program_.operands(each)[0])}, {aval(each.first_result)}},
+                  {std::move(program), nullptr, true}});
 }
 
 Program Clustering::run() {

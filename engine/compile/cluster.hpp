@@ -24,7 +24,7 @@ struct RefusedMerge {
 /// reshapes in between (`fused_op`). It may combine the elements of rows: of the last axes, each row at most
 /// as long as the reduction's kernel takes; then it also has arrays of one element for each row. A cluster
 /// that does not may end in one reduction in any order, of a value that nobody else needs
-/// (`fused_reduction_op`). No function or effect stands between its instructions, and no path of values
+/// (`hooked_kernel_op`). No function or effect stands between its instructions, and no path of values
 /// leaves it and comes back. None makes the fullest moment of the program fuller by computing what is needed
 /// much later. What nobody needs is left out. `inputs`: strides of the program's inputs, in whose order
 /// kernels add. `refused`: takes the elementwise instructions that could not be merged.

@@ -6,6 +6,7 @@
 #include "engine/compile/passes.hpp"
 #include "engine/compile/plan.hpp"
 #include "engine/compile/recorded_function.hpp"
+#include "engine/compile/symbolic.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/dispatch/executor.hpp"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -34,6 +36,7 @@ struct Entry {
   std::shared_ptr<const void> result = {};       ///< as in `TreeCall`
   std::shared_ptr<const Program> recorded = {};  ///< before liberties; null where none was taken
   std::vector<Liberty> liberties = {};
+  bool is_resized = false;  ///< its plan was made of those for other extents
 };
 /// A call: the function of the tensors, what its key says of other arguments, and where the result's form
 /// stands.
@@ -46,15 +49,39 @@ struct Call {
 using EntryPtr = std::shared_ptr<const Entry>;
 using Entries = std::vector<EntryPtr>;  // the latest last
 
-/// Takes the liberties of fast mode with the program of an entry, which keeps the recorded one.
-void take_liberties(Program& program, Entry& entry) {
+/// The liberties that fast mode took with a program.
+struct Taken {
+  std::shared_ptr<const Program> recorded = {};  ///< before liberties; null where none was taken
+  std::vector<Liberty> liberties = {};
+};
+
+/// Takes the liberties of fast mode with a program.
+Taken take_liberties(Program& program) {
   std::optional<Rewritten> changed = with_liberties(program);
-  if (!changed) return;
+  Taken taken;
+  if (!changed) return taken;
   for (const RewriteRule& each : fast_rules()) {
-    if (const int n = changed->applied[each.name]) entry.liberties.push_back({std::string(each.name), n});
+    if (const int n = changed->applied[each.name]) taken.liberties.push_back({std::string(each.name), n});
   }
-  if (entry.liberties.empty()) return;
-  entry.recorded = std::make_shared<const Program>(std::exchange(program, std::move(changed->program)));
+  if (!taken.liberties.empty())
+    taken.recorded = std::make_shared<const Program>(std::exchange(program, std::move(changed->program)));
+  return taken;
+}
+
+/// A function for all extents of its symbolic axes up to a bound, as far as two recordings have told.
+struct Family {
+  Entry like;  ///< the entry for the first extent, without its plan
+  Dim bound;
+  std::vector<Donor> donors;
+  std::shared_ptr<const SymbolicPlan> symbolic = {};  ///< null: the shape is static
+  std::shared_ptr<const Plan> at_bound = {};
+  std::string why_static = {};
+};
+
+bool same_numbers(const std::vector<Feed>& a, const std::vector<Feed>& b) {
+  return std::ranges::equal(a, b, [](const Feed& x, const Feed& y) {
+    return x.aval == y.aval && x.number().element(x.aval.dtype) == y.number().element(y.aval.dtype);
+  });
 }
 
 /// Returns whether tensors belong to a transform that is under way, so that ops must be recorded.
@@ -71,7 +98,7 @@ bool is_inside_transform(const Tensors& tensors) {
 class Compiled::State {
  public:
   State(Function f, CompileOptions options, std::source_location where)
-      : f_(std::move(f)), options_(options), where_(where) {}
+      : f_(std::move(f)), axes_(options.symbolic), options_(std::move(options)), where_(where) {}
 
   [[nodiscard]] const Function& f() const { return f_; }
   [[nodiscard]] Tensors call(const Tensors& arguments, const Call& call);
@@ -112,17 +139,29 @@ class Compiled::State {
   [[nodiscard]] Found make(Inputs& inputs, const Call& call, EntryPtr& entry);
   [[nodiscard]] EntryPtr broken(const NoValues& error, Key key);
   [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Call& call, const Tensors& arguments);
-  [[nodiscard]] EntryPtr added(const Inputs& inputs, const Call& call, RecordedFunction recorded,
-                               const HostStateScope& host);
+  [[nodiscard]] EntryPtr added(const Key& key, const Call& call, RecordedFunction recorded, Taken taken);
+  // Symbolic axes.
+  [[nodiscard]] EntryPtr resized(Inputs& inputs, const Call& call);
+  void learn(const Key& key, const RecordedFunction& recorded, const Call& call);
+  void make_symbolic(Family& family, const Entry& base, const Key& key, const RecordedFunction& recorded,
+                     const Call& call) const;
+  [[nodiscard]] std::vector<Strides> strides_at(const Key& key, Dim n, std::size_t n_inputs) const;
+  [[nodiscard]] std::vector<Family> families() const {
+    const std::lock_guard lock(mutex_);
+    return families_;
+  }
+  [[nodiscard]] HostJit& jit() const { return options_.by_text ? HostJit::of_process() : HostJit::none(); }
   [[nodiscard]] Tensors run(const Entry& entry, Inputs& inputs, const std::source_location& where);
   void note_recompile(const Key& now, const std::source_location& where);
   void keep(Entries entries);
 
   const Function f_;
+  const SymbolicAxes axes_;
   const CompileOptions options_;
   const std::source_location where_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();  // replaced as a whole
+  std::vector<Family> families_;
   CompileStats stats_;  // but for these, which calls that find a plan count without a lock
   std::atomic<std::int64_t> n_calls_{0}, n_hits_{0}, n_traces_{0}, n_launches_{0}, n_copies_{0},
       n_undonated_{0};
@@ -202,22 +241,27 @@ Tensors Compiled::State::run_op_by_op(const Entry& entry, const Call& call, cons
 
 /// Records the function. Null: it captured what a transform may follow.
 EntryPtr Compiled::State::made(Inputs& inputs, const Call& call, const HostStateScope& host) {
+  if (EntryPtr entry = resized(inputs, call)) return entry;
   std::optional<RecordedFunction> recorded =
       recorded_function(call.f, avals_of(inputs.arguments()), call.where);
   ++n_traces_;
   if (!recorded || !inputs.take(recorded->read)) return {};
-  return added(inputs, call, *std::move(recorded), host);
+  Taken taken;
+  if (options_.exactness == Exactness::fast) taken = take_liberties(recorded->program);
+  const Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, host.choices());
+  learn(key, *recorded, call);
+  note_recompile(key, call.where);
+  if (EntryPtr entry = resized(inputs, call)) return entry;
+  return added(key, call, *std::move(recorded), std::move(taken));
 }
 
-EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, RecordedFunction recorded,
-                                const HostStateScope& host) {
+EntryPtr Compiled::State::added(const Key& key, const Call& call, RecordedFunction recorded, Taken taken) {
   auto& [program, read, assigned, feeds] = recorded;
-  const Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, host.choices());
-  Entry entry{key, read, assigned, {}, 0, nullptr, 0, call.result};
-  if (options_.exactness == Exactness::fast) take_liberties(program, entry);
-  const std::uint64_t hash = entry.hash = program.hash();
+  Entry entry{key, read, assigned, {}, program.hash(), nullptr, 0, call.result};
+  entry.recorded = std::move(taken.recorded);
+  entry.liberties = std::move(taken.liberties);
+  const std::uint64_t hash = entry.hash;
   const std::lock_guard lock(mutex_);
-  note_recompile(key, call.where);
   std::vector<Donor> donors = recorded.donors();
   const auto is_same = [&](const EntryPtr& each) {
     return each->plan && each->hash == hash && each->key.n_threads == key.n_threads &&
@@ -231,8 +275,7 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
   } else {
     std::vector<Strides> strides = key.strides();
     strides.resize(program.n_inputs());  // those of scalars behind them
-    HostJit& jit = options_.by_text ? HostJit::of_process() : HostJit::none();
-    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors), jit,
+    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors), jit(),
                                         options_.budget);
     ++stats_.n_plans;
   }
@@ -246,18 +289,132 @@ EntryPtr Compiled::State::added(const Inputs& inputs, const Call& call, Recorded
   return entries_->back();
 }
 
+// ---- Symbolic axes ---------------------------------------------------------------------------------------
+
+/// Returns an entry for such inputs that is made of recordings for other extents, or null.
+EntryPtr Compiled::State::resized(Inputs& inputs, const Call& call) {
+  if (options_.symbolic.empty()) return {};
+  for (const Family& each : families()) {
+    const Entry& like = each.like;
+    if (!each.symbolic || !like.key.fits_process() || !inputs.take(like.read)) continue;
+    Key key = Key::of(inputs.all(), inputs.arguments().size(), call.form, like.key.choices);
+    if (!axes_.differ_in_extent(like.key, key) || *axes_.extent(key) > each.bound) continue;
+    const std::vector<Strides> strides =
+        strides_at(key, *axes_.extent(key), each.at_bound->program().n_inputs());
+    std::shared_ptr<const Plan> plan = each.symbolic->at(*axes_.extent(key), strides, options_.level,
+                                                         each.donors, jit(), each.at_bound.get());
+    if (!plan) return {};
+    const std::lock_guard lock(mutex_);
+    ++stats_.n_resized;
+    stats_.block_bytes = plan->block_bytes();
+    stats_.most_alive_bytes = plan->most_alive_bytes();
+    Entries entries = *entries_;
+    std::erase_if(entries, [&](const EntryPtr& other) {  // it will share memory with this one
+      return other->plan && !other->is_resized && axes_.differ_in_extent(other->key, key) &&
+             *axes_.extent(other->key) <= each.bound;
+    });
+    Entry entry = like;
+    entry.key = std::move(key);
+    entry.plan = std::move(plan);
+    entry.is_resized = true;
+    entries.push_back(std::make_shared<const Entry>(std::move(entry)));
+    keep(std::move(entries));
+    return entries_->back();
+  }
+  return {};
+}
+
+/// Looks whether a recording agrees with one for another extent of the symbolic axes, and with a third.
+void Compiled::State::learn(const Key& key, const RecordedFunction& recorded, const Call& call) {
+  const std::optional<Dim> n = axes_.extent(key);
+  const auto knows = [&](const Family& each) {
+    return axes_.differ_in_extent(each.like.key, key) && *n <= each.bound;
+  };
+  if (!n || std::ranges::any_of(families(), knows)) return;
+  const std::shared_ptr<const Entries> before = latest_entries();
+  const auto base = std::ranges::find_if(
+      *before, [&](const EntryPtr& each) { return each->plan && axes_.differ_in_extent(each->key, key); });
+  if (base == before->end()) return;
+  Family family{**base, axes_.bound(*axes_.extent((*base)->key), *n), (*base)->plan->donors()};
+  family.like.plan = nullptr;
+  const std::shared_ptr<const void> result = call.result;
+  try {
+    make_symbolic(family, **base, key, recorded, call);
+  } catch (const core::Error& error) {
+    family.symbolic = nullptr;
+    family.why_static = error.what();
+  }
+  call.result = result;
+  const std::lock_guard lock(mutex_);
+  if (family.symbolic) ++stats_.n_plans;
+  if (families_.size() == static_cast<std::size_t>(options_.most_plans)) families_.erase(families_.begin());
+  families_.push_back(std::move(family));
+}
+
+/// Returns the strides of inputs with another extent, those of scalars behind them.
+std::vector<Strides> Compiled::State::strides_at(const Key& key, Dim n, std::size_t n_inputs) const {
+  std::vector<Strides> result = key.strides();
+  const std::vector<Key::Input> arguments = axes_.with_extent(key, n);
+  for (std::size_t i = 0; i < arguments.size(); ++i) result[i] = arguments[i].strides;
+  result.resize(n_inputs);
+  return result;
+}
+
+/// Records a third time, and makes plans for all extents. errors: InvalidArgument where the recordings do not
+/// agree; those of the function.
+void Compiled::State::make_symbolic(Family& family, const Entry& base, const Key& key,
+                                    const RecordedFunction& recorded, const Call& call) const {
+  const Dim first = *axes_.extent(base.key), second = *axes_.extent(key),
+            third = axes_.third(key, first, second);
+  std::vector<Aval> avals;
+  for (const Key::Input& each : axes_.with_extent(key, third)) avals.push_back(each.aval);
+  std::optional<RecordedFunction> again = recorded_function(call.f, avals, call.where);
+  if (again && options_.exactness == Exactness::fast) take_liberties(again->program);
+  const RecordedFunction* const third_one = again ? &*again : nullptr;
+  for (const RecordedFunction* each : {&recorded, third_one}) {
+    if (each == nullptr || each->read != base.read || each->assigned != base.assigned ||
+        !same_numbers(each->feeds, base.feeds))
+      throw core::InvalidArgument("engine::compile#not_symbolic",
+                                  "cells or fed numbers depend on the extent");
+  }
+  const auto strides = [&](Dim n) { return strides_at(key, n, recorded.program.n_inputs()); };
+  const auto passes = [&](const Program& program, Dim n) {
+    return optimized(program, strides(n), options_.level, options_.budget);
+  };
+  family.symbolic = std::make_shared<const SymbolicPlan>(
+      SymbolicPlan::At{first, base.plan->program()}, SymbolicPlan::At{second, recorded.program},
+      SymbolicPlan::At{third, again->program}, axes_.unlike_others(key, family.bound), passes);
+  family.at_bound =
+      family.symbolic->at(family.bound, strides(family.bound), options_.level, family.donors, jit(), nullptr);
+  if (!family.at_bound)
+    throw core::InvalidArgument("engine::compile#not_symbolic", "there is no program for the bound {}",
+                                family.bound);
+  if (options_.budget > 0 && family.at_bound->block_bytes() > options_.budget)
+    throw core::InvalidArgument("engine::compile#not_symbolic", "a plan for the bound {} takes {} bytes",
+                                family.bound, family.at_bound->block_bytes());
+}
+
 void Compiled::State::note_recompile(const Key& now, const std::source_location& where) {
+  const std::lock_guard lock(mutex_);
   if (entries_->empty()) return;
-  const auto recompile = entries_->back()->key.difference(now, where);
+  auto recompile = entries_->back()->key.difference(now, where);
   if (!recompile) return;
+  for (const Family& each : families_) {
+    if (!each.symbolic && axes_.differ_in_extent(each.like.key, now))
+      recompile->what += "; it stays static, since " + each.why_static;
+  }
   constexpr std::size_t most_recompiles = 100;
   if (stats_.recompiles.size() == most_recompiles) stats_.recompiles.erase(stats_.recompiles.begin());
   stats_.recompiles.push_back(*recompile);
 }
 
 void Compiled::State::keep(Entries entries) {
-  if (std::ssize(entries) > options_.most_plans) {
-    entries.erase(entries.begin());
+  const auto is_resized = [](const EntryPtr& each) { return each->is_resized; };
+  constexpr std::ptrdiff_t most_resized = 64;
+  if (std::ranges::count_if(entries, is_resized) > most_resized)
+    entries.erase(std::ranges::find_if(entries, is_resized));
+  if (std::ranges::count_if(entries, std::not_fn(is_resized)) > options_.most_plans) {
+    entries.erase(std::ranges::find_if_not(entries, is_resized));
     core::log::warning(core::log::Id("engine::compile#too_many_plans"),
                        "a compiled function has more than {} plans, the oldest is dropped; its inputs change "
                        "from call to call {}",

@@ -5,6 +5,7 @@
 #include "engine/compile/level.hpp"
 #include "engine/record/function.hpp"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,15 @@ enum class Breaks : std::uint8_t {
   refused   ///< an error
 };
 
+/// An axis of an input whose extent n may change from call to call without another recording.
+struct BatchAxis {
+  static constexpr std::size_t every_input = std::numeric_limits<std::size_t>::max();
+  std::size_t input = every_input;
+  int axis = 0;
+  /// Largest extent that shares a plan, for which memory is planned; 0: the larger of the first two.
+  Dim bound = 0;
+};
+
 struct CompileOptions {
   Level level = Level::O1;                  ///< changes how often memory is touched, and no bit
   Exactness exactness = Exactness::strict;  ///< fast: bits change, but not in functions of loops and branches
@@ -27,6 +37,11 @@ struct CompileOptions {
   int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
   /// Lets clusters become functions made of C++ while the program runs, where LODESTONE_JIT asks for that.
   bool by_text = true;
+  /// Axes that all have one extent n. Where n is another than before, f is recorded for it and for a third
+  /// extent. The three programs may differ in numbers of the form a n + b. Then one plan serves all n from
+  /// 2 to the bound, on memory for the bound. Else the shape stays static, and the recompilation says why. f
+  /// must not decide by n, on the host, what it records or feeds.
+  std::vector<BatchAxis> symbolic = {};
 };
 
 /// A place where a function reads a value that does not exist while it is recorded.
@@ -56,6 +71,7 @@ struct CompileStats {
   std::int64_t n_hits = 0;       ///< calls that found a plan
   std::int64_t n_traces = 0;     ///< calls that recorded the function
   std::int64_t n_plans = 0;      ///< made; equal programs share one
+  std::int64_t n_resized = 0;    ///< plans set anew for another extent of symbolic axes, which are not made
   std::int64_t n_launches = 0;   ///< kernels called by plans
   std::int64_t n_copies = 0;     ///< those of them that only remove gaps from an operand
   std::int64_t n_undonated = 0;  ///< arrays that runs gave cells in new memory, not in that of the old ones

@@ -138,6 +138,17 @@ ControlPlan::ControlPlan(Way way, std::vector<BodyPtr> bodies, Loop loop)
   }
 }
 
+bool ControlPlan::writes_over(std::size_t operand, std::size_t result) const {
+  const std::size_t n_before = way_ == Way::branch ? 1 : 0;
+  if (way_ == Way::loop || operand < n_before) return false;
+  const auto input = static_cast<std::uint32_t>(operand - n_before),
+             output = static_cast<std::uint32_t>(result);
+  return std::ranges::all_of(bodies_, [&](const BodyPtr& body) {
+    return body->running().outputs()[output] == input ||
+           replaces(body->running(), body->lowered(), {input, output});
+  });
+}
+
 const Body& ControlPlan::counted_body() const {
   const auto count = [](const BodyPtr& body) { return n_launches(body->lowered()); };
   return **std::ranges::max_element(bodies_, {}, count);

@@ -83,6 +83,9 @@ class ControlPlan {
   [[nodiscard]] const Loop& loop() const { return loop_; }
   /// Returns whether an operand has to be row-major without gaps: a carry, which later steps are.
   [[nodiscard]] bool takes_dense(std::size_t operand) const { return operand < loop_.carries.size(); }
+  /// Returns whether a result may be in the memory of an operand, which has to be row-major without gaps: no
+  /// function reads it once the result is written, or the function gives it as it is.
+  [[nodiscard]] bool writes_over(std::size_t operand, std::size_t result) const;
   /// Returns the bytes of its memory: the block of a body, of a branch the larger one, and second places.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// Returns the body that counts: of a branch the one with more launches.

@@ -31,8 +31,8 @@ bool may_fail(const Lowered& lowered, const Launch& launch) {
       return std::ranges::any_of(body->lowered().launches, fails);
     });
   }
+  if (launch.op->checks_values) return true;
   const std::span<const Access> in = inputs_of(lowered, launch);
-  const auto is_index = [&](const Access& each) { return core::is_integer(each.aval->dtype); };
   const auto is_large = [](const Access& each) {
     return each.aval->count() > std::numeric_limits<std::int32_t>::max();
   };
@@ -42,9 +42,8 @@ bool may_fail(const Lowered& lowered, const Launch& launch) {
     case OpClass::window:
     case OpClass::scan:
     case OpClass::random:
-      return false;
     case OpClass::movement:
-      return in.size() > 1 && std::ranges::any_of(in.subspan(1), is_index);
+      return false;
     case OpClass::product:
       return std::ranges::any_of(in, is_large) || std::ranges::any_of(outputs_of(lowered, launch), is_large);
     default:
@@ -72,16 +71,18 @@ bool leaves(const Lowered& lowered, std::uint32_t held) {
 /// Returns whether a launch that writes an output may do so in the place of this input.
 bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t input,
                      std::uint32_t output) {
-  if (launch.control != nullptr) return false;
   const std::span<const Access> in = inputs_of(lowered, launch);
   const std::span<const Access> out = outputs_of(lowered, launch);
   const auto reads = [&](const Access& each) { return is_of(each, input); };
   const auto writes = [&](const Access& each) { return is_of(each, output); };
   const auto read = std::ranges::find_if(in, reads), written = std::ranges::find_if(out, writes);
-  const Kernel& kernel = launch.op->kernel(written->aval->device.kind, in[0].aval->dtype);
-  return kernel.may_write_over(launch.attrs, static_cast<std::size_t>(read - in.begin()),
-                               static_cast<std::size_t>(written - out.begin())) &&
-         std::ranges::count_if(in, reads) == 1 && read->source.bytes == 0 &&
+  const auto from = static_cast<std::size_t>(read - in.begin()),
+             to = static_cast<std::size_t>(written - out.begin());
+  const bool may = launch.control != nullptr
+                       ? launch.control->writes_over(from, to)
+                       : launch.op->kernel(written->aval->device.kind, in[0].aval->dtype)
+                             .may_write_over(launch.attrs, from, to);
+  return may && std::ranges::count_if(in, reads) == 1 && read->source.bytes == 0 &&
          read->aval->bytes() == written->aval->bytes() &&
          same_steps(read->aval->shape, *read->strides, *written->strides);
 }

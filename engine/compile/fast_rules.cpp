@@ -93,7 +93,8 @@ Found scaled_twice(R program, N next) {
   for (const std::size_t i : {1, 0}) {
     const auto by = number_of(program, program.operand(*inner, i));
     if (!by || !is_normal(*by * outer->by, next.aval.dtype)) continue;
-    return product(program, next, program.operand(*inner, 1 - i), numbers(program, next, *by * outer->by));
+    const ValueId x = program.operand(*inner, 1 - i);  // before numbers are added, which moves `inner`
+    return product(program, next, x, numbers(program, next, *by * outer->by));
   }
   return {};
 }

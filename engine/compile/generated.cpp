@@ -2,6 +2,7 @@
 #include "engine/compile/generated.hpp"
 
 #include "engine/compile/fused_op.hpp"
+#include "engine/compile/hooked_kernel.hpp"
 #include "engine/generate/emit.hpp"
 #include "engine/tile/strided_walk.hpp"
 
@@ -10,14 +11,36 @@
 namespace lodestone::engine {
 namespace {
 
-/// Returns the text of a launch; nothing where it is no cluster or has none.
+using cpu_backend::TileProgramPtr;
+
+/// Returns the program of a launch that a function may compute: a cluster, or what runs behind a kernel; null
+/// for others.
+const TileProgramPtr* program_of(const OpInfo& op, const Attrs& attrs) {
+  if (&op == &fused_op()) return &attrs_as<TileAttrs>(attrs).program;
+  if (&op != &hooked_kernel_op()) return nullptr;
+  const TileProgramPtr& after = attrs_as<HookedAttrs>(attrs).hooks.after;
+  return after == nullptr ? nullptr : &after;
+}
+
+AttrsPtr with_program(const OpInfo& op, const Attrs& attrs, TileProgramPtr program) {
+  if (&op == &fused_op()) return make_attrs(TileAttrs{std::move(program)});
+  HookedAttrs hooked = attrs_as<HookedAttrs>(attrs);
+  hooked.hooks.after = std::move(program);
+  return make_attrs(std::move(hooked));
+}
+
+/// Returns the text of a launch; nothing where it has none.
 std::optional<std::string> text_of(const Lowered& lowered, const Launch& launch) {
-  if (launch.op != &fused_op()) return {};
-  const Expr& expr = attrs_as<TileAttrs>(*launch.attrs).program->expr();
-  if (!has_text(expr)) return {};
+  if (launch.attrs == nullptr) return {};
+  const TileProgramPtr* const program = program_of(*launch.op, *launch.attrs);
+  if (program == nullptr || !has_text((*program)->expr())) return {};
+  const Expr& expr = (*program)->expr();
   std::vector<bool> is_one;
-  for (std::size_t i = 0; i < launch.n_in; ++i) {
-    const Access& access = lowered.accesses[launch.first_access + i];
+  if (launch.op == &hooked_kernel_op())
+    is_one.push_back(expr.loads[0].shape.count() == 1);         // from the kernel
+  const std::uint32_t end = launch.first_access + launch.n_in;  // its operands are the last ones
+  for (std::size_t i = is_one.size(); i < expr.loads.size(); ++i) {
+    const Access& access = lowered.accesses[end - (expr.loads.size() - i)];
     const View operand{nullptr, access.aval, access.strides};
     const auto& [from, shape] = expr.loads[i];
     is_one.push_back(cpu_backend::StridedWalk(operand, from, shape).is_one());
@@ -40,7 +63,8 @@ GeneratedLaunches::GeneratedLaunches(const Lowered& lowered, HostJit& jit) : jit
   if (!jit.is_on()) return;
   for (std::uint32_t i = 0; i < lowered.launches.size(); ++i) {
     const Launch& launch = lowered.launches[i];
-    if (const auto text = text_of(lowered, launch)) each_.push_back({i, jit.kernel(*text), launch.attrs});
+    if (const auto text = text_of(lowered, launch))
+      each_.push_back({i, jit.kernel(*text), launch.op, launch.attrs});
   }
 }
 
@@ -48,8 +72,9 @@ bool GeneratedLaunches::is_ready(Each& each) {
   const ExprFn function = each.kernel->function();
   if (function == nullptr) return false;
   if (!each.attrs) {
-    const Expr& expr = attrs_as<TileAttrs>(*each.interpreted).program->expr();
-    each.attrs = make_attrs(TileAttrs{std::make_shared<const cpu_backend::TileProgram>(expr, function)});
+    const Expr& expr = (*program_of(*each.op, *each.interpreted))->expr();
+    each.attrs = with_program(*each.op, *each.interpreted,
+                              std::make_shared<const cpu_backend::TileProgram>(expr, function));
   }
   return true;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the engine: the clusters of a plan as text, and the functions that are made of it.
+// Inside of the engine: the clusters of a plan as text, alone and behind kernels, and the functions that are
+// made of it.
 #pragma once
 
 #include "engine/compile/lower.hpp"
@@ -36,6 +37,7 @@ class GeneratedLaunches {
   struct Each {
     std::uint32_t launch;
     GeneratedKernelPtr kernel;
+    const OpInfo* op;
     const Attrs* interpreted;
     AttrsPtr attrs = {};  ///< these with the function, once it is there
   };

@@ -21,6 +21,16 @@ bool is_repeated(const Tensor& tensor) {
   return false;
 }
 
+/// Returns whether nobody but a cell, of this value, and the list of inputs holds the array that runs: the
+/// value or, where it is repeated, the copy that the value keeps.
+bool is_given_up(const Node& runs, const NodePtr& value) {
+  const bool is_value = value.get() == &runs;
+  constexpr std::uint32_t cell_and_here = 2, list = 1;
+  return value->n_owners() == cell_and_here + (is_value ? list : 0) &&
+         (is_value || (value->row_major.get() == &runs && runs.n_owners() == 1 + list)) &&
+         runs.buffer->has_one_owner() && runs.look.offset == 0;
+}
+
 }  // namespace
 
 Inputs::Inputs(const Tensors& arguments)
@@ -55,13 +65,8 @@ void Inputs::feed(const std::vector<Feed>& feeds) {
 std::span<const std::uint8_t> Inputs::given_up(const std::vector<Donation>& donations,
                                                const Variables& cells) {
   given_up_.clear();
-  for (const auto& [input, held] : donations) {
-    const NodePtr& node = all_[input].node_pointer();
-    const bool is_of_cell = cells[input - n_arguments_].value().node_pointer() == node;
-    constexpr std::uint32_t cell_and_list = 2;
-    given_up_.push_back(is_of_cell && node->n_owners() == cell_and_list && node->buffer->has_one_owner() &&
-                        node->look.offset == 0);
-  }
+  for (const auto& [input, held] : donations)
+    given_up_.push_back(is_given_up(all_[input].node(), cells[input - n_arguments_].value().node_pointer()));
   return given_up_;
 }
 

@@ -51,7 +51,11 @@ LiveBytes::LiveBytes(const Program& program, std::vector<ValueId> roots, const s
     change[last(id) + 1] -= bytes;
   }
   std::partial_sum(change.begin(), change.end() - 1, bytes_.begin());
-  most_ = bytes_.empty() ? 0 : *std::ranges::max_element(bytes_);
+  recount();
+}
+
+void LiveBytes::recount(std::ptrdiff_t least) {
+  most_ = bytes_.empty() ? least : std::max(least, *std::ranges::max_element(bytes_));
 }
 
 LiveBytes::Number LiveBytes::fullest() const {
@@ -65,6 +69,26 @@ bool LiveBytes::is_most(Number from, Number end, std::ptrdiff_t bytes) const {
 
 void LiveBytes::add(Number from, Number end, std::ptrdiff_t bytes) {
   for (Number number = from; number < end; ++number) most_ = std::max(most_, bytes_[number] += bytes);
+}
+
+bool LiveBytes::is_most(std::span<const Change> changes) const {
+  const auto now = [&](Number number) {
+    std::ptrdiff_t bytes = bytes_[number];
+    for (const Change& each : changes) bytes += each.from <= number && number < each.end ? each.bytes : 0;
+    return bytes;
+  };
+  return std::ranges::any_of(changes, [&](const Change& each) {
+    for (Number number = each.from; number < each.end; ++number) {
+      if (now(number) > most_) return true;
+    }
+    return false;
+  });
+}
+
+void LiveBytes::add(std::span<const Change> changes) {
+  for (const Change& each : changes) {
+    for (Number number = each.from; number < each.end; ++number) bytes_[number] += each.bytes;
+  }
 }
 
 }  // namespace lodestone::engine

@@ -34,6 +34,16 @@ class LiveBytes {
   /// Returns whether so many bytes more from one instruction up to before another would be the most of all.
   [[nodiscard]] bool is_most(Number from, Number end, std::ptrdiff_t bytes) const;
   void add(Number from, Number end, std::ptrdiff_t bytes);
+  /// So many bytes more from one instruction up to before another.
+  struct Change {
+    Number from, end;
+    std::ptrdiff_t bytes;
+  };
+  /// Returns whether several changes together would make the most of all.
+  [[nodiscard]] bool is_most(std::span<const Change> changes) const;
+  void add(std::span<const Change> changes);
+  /// Counts anew what is the most, which may be less than before, but not less than so many bytes.
+  void recount(std::ptrdiff_t least = 0);
 
  private:
   std::vector<ValueId> roots_;

@@ -3,7 +3,6 @@
 
 #include "engine/compile/control_plan.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/memory/memory_plan.hpp"
 
 #include <algorithm>
 
@@ -15,7 +14,8 @@ constexpr std::uint32_t none = Piece::none;
 /// Goes over a program once to see what looks at what, and once more to make launches.
 class Lowering {
  public:
-  Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving);
+  Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
+           const Lowered* like);
   [[nodiscard]] Lowered run();
 
  private:
@@ -52,6 +52,7 @@ class Lowering {
   [[nodiscard]] std::source_location place_of(ValueId id) const;
   void find_accesses();
   void release();
+  void find_places();
   void place_pieces();
 
   [[nodiscard]] Given given(ValueId id) const { return {held_of_[result_.roots[id]], id}; }
@@ -63,6 +64,7 @@ class Lowering {
   const Program& program_;
   Bodies bodies_;
   const Leaving leaving_;
+  const Lowered* like_;
   Lowered result_;
   std::vector<Kind> kinds_;                                   // by instruction
   std::vector<std::shared_ptr<const ControlPlan>> controls_;  // by instruction, null for others
@@ -71,13 +73,14 @@ class Lowering {
   std::vector<std::uint32_t> piece_of_;                       // by root
   std::vector<std::uint32_t> segment_of_;                     // by instruction
   std::vector<bool> is_output_;                               // by root
-  std::vector<Piece> pieces_;
-  std::vector<Device> devices_;  // by piece
+  std::vector<Piece>& pieces_ = result_.pieces.pieces;
+  std::vector<Device>& devices_ = result_.pieces.devices;
   Segment segment_;
 };
 
-Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving)
-    : program_(program), bodies_(level), leaving_(leaving) {
+Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
+                   const Lowered* like)
+    : program_(program), bodies_(level), leaving_(leaving), like_(like) {
   result_.program = &program;
   const std::size_t n = program.values().size();
   result_.looks.resize(n);
@@ -199,8 +202,10 @@ void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
   const DType dtype = operands.empty() ? out.dtype : value(operands[0]).aval.dtype;
   const Kernel& kernel = each.op->kernel(out.device.kind, dtype);
   std::vector<Access> in, results;
-  for (const ValueId id : operands) {
-    const bool as_it_is = !kernel.contiguous_inputs || result_.looks[id].is_contiguous(value(id).aval.shape);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const ValueId id = operands[i];
+    const bool as_it_is =
+        !kernel.wants_dense(each.attrs.get(), i) || result_.looks[id].is_contiguous(value(id).aval.shape);
     in.push_back(as_it_is ? access(id) : copied(access(id), each));
   }
   for (std::uint32_t i = 0; i < each.n_results; ++i) {
@@ -388,9 +393,10 @@ void Lowering::find_accesses() {
   }
 }
 
-/// Places the pieces of each device in a block, and tells the launches where.
-void Lowering::place_pieces() {
-  std::vector<Source> places(pieces_.size());
+/// Places the pieces of each device in a block.
+void Lowering::find_places() {
+  std::vector<Source>& places = result_.pieces.places;
+  places.resize(pieces_.size());
   std::vector<std::uint32_t> number_there(pieces_.size());
   std::vector<bool> is_placed(pieces_.size(), false);
   for (std::uint32_t first = 0; first < pieces_.size(); ++first) {
@@ -412,9 +418,19 @@ void Lowering::place_pieces() {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       places[numbers[i]] = {Source::In::block, block, static_cast<std::ptrdiff_t>(plan.offsets[i])};
   }
+}
+
+/// Finds places for the pieces, and tells the launches.
+void Lowering::place_pieces() {
+  if (like_ != nullptr && like_->pieces.have_room_for(result_.pieces)) {
+    result_.pieces.places = like_->pieces.places;
+    result_.blocks = like_->blocks;
+  } else {
+    find_places();
+  }
   const auto place = [&](Source& source) {
     if (source.in != Source::In::block) return;
-    const Source& piece = places[source.of];
+    const Source& piece = result_.pieces.places[source.of];
     source = {Source::In::block, piece.of, piece.bytes + source.bytes};
   };
   for (Access& each : result_.accesses) place(each.source);
@@ -425,8 +441,17 @@ void Lowering::place_pieces() {
 
 }  // namespace
 
-Lowered lowered(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving) {
-  return Lowering(program, inputs, level, leaving).run();
+bool PlacedPieces::have_room_for(const PlacedPieces& others) const {
+  const auto fits = [](const Piece& large, const Piece& small) {
+    return small.bytes <= large.bytes && small.first == large.first && small.last == large.last &&
+           small.in_place_of == large.in_place_of;
+  };
+  return devices == others.devices && std::ranges::equal(pieces, others.pieces, fits);
+}
+
+Lowered lowered(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
+                const Lowered* like) {
+  return Lowering(program, inputs, level, leaving, like).run();
 }
 
 }  // namespace lodestone::engine

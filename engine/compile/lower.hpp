@@ -5,6 +5,7 @@
 
 #include "engine/compile/level.hpp"
 #include "engine/graph/kernel.hpp"
+#include "engine/memory/memory_plan.hpp"
 #include "engine/program/program.hpp"
 
 #include <cstddef>
@@ -81,6 +82,15 @@ struct Block {
   std::size_t most_alive;  ///< bytes of what lives at the fullest launch: no block is smaller
 };
 
+/// The arrays and workspaces of a lowered program that lie in its blocks.
+struct PlacedPieces {
+  std::vector<Piece> pieces;  ///< in the order of their first launches
+  std::vector<Device> devices;
+  std::vector<Source> places;
+  /// Returns whether other pieces can lie in the same places: no larger, with the same lifetimes.
+  [[nodiscard]] bool have_room_for(const PlacedPieces& others) const;
+};
+
 /// Result of lowering a program. It refers to the program, which lives longer.
 struct Lowered {
   const Program* program;
@@ -92,6 +102,7 @@ struct Lowered {
   std::vector<Segment> segments;
   std::vector<Held> held;                               ///< inputs, then constants, then others
   std::vector<std::vector<std::uint32_t>> accesses_of;  ///< by held tensor
+  PlacedPieces pieces;
   std::vector<Block> blocks;
   std::vector<Given> outputs;
   std::int64_t n_copies = 0;  ///< launches that only remove gaps
@@ -108,9 +119,11 @@ enum class Leaving : std::uint8_t {
 /// kernel that an eager run takes; operands with gaps that a kernel does not take are copied first. Arrays
 /// that do not leave lie in blocks, and are written in place of an operand at its last use where the kernel
 /// allows it. Branches, loops and calls of functions that consist of kernels are launches, too; `level` is
-/// what is done to those functions. errors: those of `OpInfo::kernel`.
+/// what is done to those functions. `like`: the same for larger arrays, in whose places pieces lie if they
+/// can. errors: those of `OpInfo::kernel`.
 [[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs,
-                              Level level = Level::O0, Leaving leaving = Leaving::as_looks);
+                              Level level = Level::O0, Leaving leaving = Leaving::as_looks,
+                              const Lowered* like = nullptr);
 
 /// Returns the launches, one per line: op, line, and where operands and results lie, such as "block 0 at 64"
 /// or "array 2 at 0" for what a run holds.

@@ -25,7 +25,7 @@ std::optional<std::array<std::byte, 16>> number_of(const ProgramParts& program, 
     if (each.op->view == nullptr || each.n_operands != 1) return std::nullopt;
     value = &program.values[program.operands[each.first_operand]];
   }
-  if (value->from == Value::From::input || value->aval.kind != Kind::array ||
+  if (value->from == Value::From::input || value->varies || value->aval.kind != Kind::array ||
       value->aval.device.kind != Device::Kind::cpu)
     return std::nullopt;
   const Node& constant = program.constants[value->of].node();

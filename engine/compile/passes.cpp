@@ -2,6 +2,7 @@
 #include "engine/compile/passes.hpp"
 
 #include "engine/compile/cluster.hpp"
+#include "engine/compile/hooks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/timeline.hpp"
@@ -17,9 +18,11 @@ Program rewriting(const Program& program, std::span<const Strides>) { return rew
 Program merging(const Program& program, std::span<const Strides> inputs) {
   return clustered(program, inputs);
 }
+Program hooking(const Program& program, std::span<const Strides> inputs) { return hooked(program, inputs); }
 
 constexpr std::array passes_of_1{Pass{"rewriting", Stage::rewritten, rewriting},
-                                 Pass{"merging", Stage::running, merging}};
+                                 Pass{"merging", Stage::running, merging},
+                                 Pass{"hooking", Stage::running, hooking}};
 
 /// Returns true if faults of the compiler shall not be passed over.
 bool must_compile() {

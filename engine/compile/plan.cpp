@@ -7,6 +7,7 @@
 #include "engine/compile/passes.hpp"
 #include "engine/compile/recompute.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/dispatch/function_run.hpp"
 #include "engine/graph/op_info.hpp"
 #include "engine/record/tuple.hpp"
@@ -27,7 +28,15 @@ std::vector<View> views_of(const Tensors& tensors) {
   return views;
 }
 
-/// Returns what a level and a budget make of a program, where it is another.
+/// Returns whether the blocks of one plan can serve as those of another.
+bool have_room_for(const std::vector<Block>& blocks, const std::vector<Block>& others) {
+  return std::ranges::equal(blocks, others, [](const Block& large, const Block& small) {
+    return large.device == small.device && large.bytes >= small.bytes;
+  });
+}
+
+}  // namespace
+
 std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs, Level level,
                                  std::size_t budget) {
   std::optional<Program> result = after(program, inputs, passes_of(level));
@@ -35,12 +44,10 @@ std::optional<Program> optimized(const Program& program, std::span<const Strides
                      : within_budget(result ? *std::move(result) : program, inputs, budget, level);
 }
 
-}  // namespace
-
-/// Memory for one run at a time, with every call made ready.
+/// A plan with every call made ready, for one run at a time.
 struct Plan::Instance {
-  Instance(const Plan& plan, std::vector<BufferPtr> owned, std::span<std::byte* const> memory)
-      : blocks(std::move(owned)), launches(plan.lowered_, memory), held(plan.lowered_.held.size()) {
+  Instance(const Plan& plan, std::span<std::byte* const> memory)
+      : launches(plan.lowered_, memory), held(plan.lowered_.held.size()) {
     const Program& program = plan.running();
     for (std::uint32_t i = 0; i < held.size(); ++i) {
       const Value& value = program.values()[plan.lowered_.held[i].value];
@@ -48,7 +55,6 @@ struct Plan::Instance {
     }
   }
 
-  std::vector<BufferPtr> blocks;
   LaunchTable launches;
   Tensors held;
   LaunchEvents events;
@@ -61,19 +67,54 @@ struct Plan::Instance {
   }
 };
 
+/// Blocks for one run at a time, with the plans that have run there.
+struct Plan::Room {
+  std::vector<BufferPtr> blocks;
+  std::vector<std::byte*> addresses;
+  std::vector<std::pair<const Plan*, std::unique_ptr<Instance>>> instances;
+
+  [[nodiscard]] Instance& instance_of(const Plan& plan) {
+    for (const auto& [owner, instance] : instances) {
+      if (owner == &plan) return *instance;
+    }
+    return *instances.emplace_back(&plan, std::make_unique<Instance>(plan, addresses)).second;
+  }
+};
+
+/// The rooms in which no run is under way.
+struct Plan::Memory {
+  explicit Memory(std::vector<Block> of_room) : blocks(std::move(of_room)) {}
+  std::vector<Block> blocks;  ///< in each room
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Room>> free;
+};
+
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
            HostJit& jit, std::size_t budget)
+    : Plan(program, engine::optimized(program, inputs, level, budget), inputs, level, std::move(donors), jit,
+           nullptr) {}
+
+Plan::Plan(Program program, std::optional<Program> optimized, std::span<const Strides> inputs, Level level,
+           std::vector<Donor> donors, HostJit& jit, const Plan* like)
     : program_(std::move(program)),
-      optimized_(optimized(program_, inputs, level, budget)),
-      lowered_(engine::lowered(running(), inputs, level)),
+      optimized_(std::move(optimized)),
+      lowered_(engine::lowered(running(), inputs, level, Leaving::as_looks,
+                               like == nullptr ? nullptr : &like->lowered_)),
       generated_(lowered_, jit),
       donors_(std::move(donors)),
       donations_(engine::donations(running(), lowered_, donors_)),
-      donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())) {
+      donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())),
+      memory_(like != nullptr && have_room_for(like->memory_->blocks, lowered_.blocks)
+                  ? like->memory_
+                  : std::make_shared<Memory>(lowered_.blocks)) {
   for (std::uint32_t i = 0; i < donations_.size(); ++i) donation_of_[donations_[i].held] = i;
 }
 
-Plan::~Plan() = default;
+Plan::~Plan() {
+  const std::lock_guard lock(memory_->mutex);
+  for (const std::unique_ptr<Room>& room : memory_->free)
+    std::erase_if(room->instances, [&](const auto& each) { return each.first == this; });
+}
 
 std::int64_t Plan::n_launches() const { return engine::n_launches(lowered_); }
 std::int64_t Plan::n_copies() const { return engine::n_copies(lowered_); }
@@ -96,33 +137,37 @@ std::string Plan::generated_text() const {
   return text;
 }
 
-std::unique_ptr<Plan::Instance> Plan::new_instance() const {
-  std::vector<BufferPtr> blocks;
-  std::vector<std::byte*> memory;
-  for (const Block& each : lowered_.blocks) {
-    blocks.emplace_back(new Buffer(each.device, each.bytes));
-    memory.push_back(blocks.back()->data());
+std::unique_ptr<Plan::Room> Plan::new_room() const {
+  auto room = std::make_unique<Room>();
+  for (const Block& each : memory_->blocks) {
+    room->blocks.emplace_back(new Buffer(each.device, each.bytes));
+    room->addresses.push_back(room->blocks.back()->data());
   }
-  return std::make_unique<Instance>(*this, std::move(blocks), memory);
+  return room;
 }
 
-std::unique_ptr<Plan::Instance> Plan::take() const {
+std::unique_ptr<Plan::Room> Plan::take() const {
   {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      auto taken = std::move(free_.back());
-      free_.pop_back();
+    const std::lock_guard lock(memory_->mutex);
+    if (!memory_->free.empty()) {
+      auto taken = std::move(memory_->free.back());
+      memory_->free.pop_back();
       return taken;
     }
   }
-  return new_instance();
+  return new_room();
 }
 
 /// One run, on an instance that is free again afterwards.
 class Plan::Run {
  public:
   Run(const Plan& plan, std::span<const std::uint8_t> given_up, Watcher* watcher)
-      : plan_(plan), lowered_(plan.lowered_), given_up_(given_up), watcher_(watcher), instance_(plan.take()) {
+      : plan_(plan),
+        lowered_(plan.lowered_),
+        given_up_(given_up),
+        watcher_(watcher),
+        room_(plan.take()),
+        instance_(&room_->instance_of(plan)) {
     plan.generated_.update(instance_->n_made, [&](std::uint32_t launch, const Attrs& attrs) {
       instance_->launches.replace_attrs(launch, attrs);
     });
@@ -131,8 +176,8 @@ class Plan::Run {
     for (std::size_t i = 0; i < lowered_.held.size(); ++i) {
       if (lowered_.held[i].from != Held::From::constant) instance_->held[i] = Tensor();
     }
-    const std::lock_guard lock(plan_.mutex_);
-    plan_.free_.push_back(std::move(instance_));
+    const std::lock_guard lock(plan_.memory_->mutex);
+    plan_.memory_->free.push_back(std::move(room_));
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -152,10 +197,12 @@ class Plan::Run {
   const Lowered& lowered_;
   std::span<const std::uint8_t> given_up_;  ///< by donation
   Watcher* watcher_;
-  std::unique_ptr<Instance> instance_;
+  std::unique_ptr<Room> room_;
+  Instance* instance_;
 };
 
 void Plan::Run::launch(const Segment& segment) const {
+  const core::CloseLoops close;
   instance_->events.begin(lowered_);
   for (std::uint32_t next = segment.first_launch; next < segment.end_launch; ++next) {
     if (watcher_ != nullptr)

@@ -32,6 +32,10 @@ class Plan {
   /// those of `OpInfo::kernel` and `within_budget`.
   Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0,
        std::vector<Donor> donors = {}, HostJit& jit = HostJit::none(), std::size_t budget = 0);
+  /// Makes a plan of what the level has made of the program already. `like`: a plan of the same function for
+  /// larger arrays, whose memory runs of both share where it has room; null for none.
+  Plan(Program program, std::optional<Program> optimized, std::span<const Strides> inputs, Level level,
+       std::vector<Donor> donors, HostJit& jit, const Plan* like);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -67,10 +71,12 @@ class Plan {
 
  private:
   struct Instance;
+  struct Room;
+  struct Memory;
   class Run;
   void check(std::span<const Tensor> inputs) const;
-  [[nodiscard]] std::unique_ptr<Instance> new_instance() const;
-  [[nodiscard]] std::unique_ptr<Instance> take() const;
+  [[nodiscard]] std::unique_ptr<Room> new_room() const;
+  [[nodiscard]] std::unique_ptr<Room> take() const;
 
   Program program_;
   std::optional<Program> optimized_;
@@ -79,8 +85,11 @@ class Plan {
   std::vector<Donor> donors_;
   std::vector<Donation> donations_;
   std::vector<std::uint32_t> donation_of_;  ///< by held tensor; past the donations for none
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Instance>> free_;
+  std::shared_ptr<Memory> memory_;
 };
+
+/// Returns what a level and a budget make of a program, where it is another; see `Plan`.
+[[nodiscard]] std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs,
+                                               Level level, std::size_t budget);
 
 }  // namespace lodestone::engine

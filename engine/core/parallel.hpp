@@ -7,6 +7,8 @@
 
 namespace lodestone::core {
 
+inline constexpr int most_threads = 1024;
+
 /// Threads that share the work of `parallel_for` in this process, the caller among them. 1 until set;
 /// `MpiScope` sets `default_threads`.
 [[nodiscard]] int threads();
@@ -21,5 +23,24 @@ void set_threads(int n);
 /// functions. errors: what work(i) throws, of several i that of the smallest; larger ones may then not be
 /// called.
 void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& work);
+
+/// Loops that follow each other closely. While one exists, threads that are done with a loop look out for the
+/// next one for some 50 µs before they sleep. It then reaches them within a microsecond. Inside of
+/// `parallel_for` it changes nothing.
+class CloseLoops {
+ public:
+  CloseLoops();
+  ~CloseLoops();
+  CloseLoops(const CloseLoops&) = delete;
+  CloseLoops& operator=(const CloseLoops&) = delete;
+
+  /// Returns true where loops of a few microseconds are worth sharing: one exists, and there are as many
+  /// processors as threads. Within the last 100 ms no thread may have come late again and again, as beside
+  /// other programs. No result may depend on it.
+  [[nodiscard]] static bool pay();
+
+ private:
+  bool counts_;
+};
 
 }  // namespace lodestone::core

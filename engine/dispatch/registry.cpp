@@ -17,12 +17,15 @@ void register_own(OpTable& table) {
   register_convolutions(table);
   register_pooling(table);
   register_normalization(table);
+  register_activations(table);
   register_batch_norm(table);
   register_updates(table);
   register_random(table);
   register_indexing(table);
+  register_positions(table);
   register_cumulative(table);
   register_softmax(table);
+  register_attention(table);
   register_linalg(table);
   register_external(table);
   register_implicit(table);

@@ -101,13 +101,14 @@ void Emitter::part_codes() {
   }
 }
 
-/// Adds a function of a body. Bodies of three inputs choose between the last two by the first.
+/// Adds a function of a body. Of three inputs the first may have a type of its own.
 void Emitter::add_function(const Expr::Code& code, std::string_view name, std::string_view result,
                            std::string_view body) {
   const std::string_view of = type(inputs(code).back());
-  const std::string arguments = code.body->n_inputs == 1   ? fmt::format("{} x", of)
-                                : code.body->n_inputs == 2 ? fmt::format("{0} a, {0} b", of)
-                                                           : fmt::format("bool c, {0} a, {0} b", of);
+  const std::string arguments = code.body->n_inputs == 1 ? fmt::format("{} x", of)
+                                : code.body->n_inputs == 2
+                                    ? fmt::format("{0} a, {0} b", of)
+                                    : fmt::format("{1} c, {0} a, {0} b", of, type(inputs(code).front()));
   add("[[gnu::always_inline]] static inline {} {}({}) {{\n", result, name, arguments);
   add("  using T = {};\n  using To = {};\n  return {};\n}}\n", of, type(code.out), body);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/graph/attr_values.hpp"
 #include "engine/graph/axis_role.hpp"
+#include "engine/graph/line.hpp"
 #include "engine/graph/member_count.hpp"
 #include "engine/memory/shared.hpp"
 
@@ -37,6 +38,9 @@ class Attrs : public Counted {
   /// Returns the attributes for an output of which this axis has this extent. The members change as their
   /// roles say.
   [[nodiscard]] virtual AttrsPtr with_extent(int axis, Dim extent) const = 0;
+  /// Returns the attributes whose numbers lie on the lines through those of these attributes and of others;
+  /// none where there are no such lines, or other members differ.
+  [[nodiscard]] virtual AttrsPtr on_line(const Attrs& of_second, const Line& line) const = 0;
 
  protected:
   explicit Attrs(const std::type_info& tag) : tag_(&tag) {}
@@ -83,6 +87,14 @@ template <class T>
       T::fields());
 }
 
+/// Members that are no numbers must be the same. Other types that contain numbers have a function beside
+/// their definition.
+template <class T>
+requires(!std::is_arithmetic_v<T> && !std::is_base_of_v<IntList, T>) ||
+    std::is_same_v<T, bool> [[nodiscard]] bool put_on_line(T& member, const T& of_second, const Line&) {
+  return attr_equals(member, of_second);
+}
+
 template <class T>
 class AttrsOf final : public Attrs {
  public:
@@ -100,6 +112,18 @@ class AttrsOf final : public Attrs {
   [[nodiscard]] AttrsPtr with_extent(int axis, Dim extent) const override {
     return changed([](AxisRole role) { return role == AxisRole::extent; },
                    [&](auto& member, AxisRole role) { set_extent(member, role, axis, extent); });
+  }
+  [[nodiscard]] AttrsPtr on_line(const Attrs& of_second, const Line& line) const override {
+    if (of_second.tag() != typeid(T)) return {};
+    const T& second = static_cast<const AttrsOf&>(of_second).value;
+    if (fields_equal(value, second)) return AttrsPtr(this);
+    T copy = value;
+    const bool fits = std::apply(
+        [&](const auto&... field) {
+          return (put_on_line(copy.*field.member, second.*field.member, line) && ...);
+        },
+        T::fields());
+    return fits ? AttrsPtr(new AttrsOf(std::in_place, std::move(copy))) : AttrsPtr();
   }
   const T value;
 

@@ -35,6 +35,23 @@ bool operator==(const Expr& a, const Expr& b) {
          std::ranges::equal(a.stores, b.stores, same_store);
 }
 
+std::optional<Expr> Expr::on_line(const Expr& of_second, const Line& line) const {
+  Expr result = *this;
+  bool fits = of_second.loads.size() == loads.size() && of_second.numbers.size() == numbers.size() &&
+              of_second.stores.size() == stores.size() && put_on_line(result.row, of_second.row, line);
+  for (std::size_t i = 0; fits && i < loads.size(); ++i)
+    fits = put_on_line(result.loads[i].shape, of_second.loads[i].shape, line);
+  for (std::size_t i = 0; fits && i < stores.size(); ++i)
+    fits = put_on_line(result.stores[i].shape, of_second.stores[i].shape, line);
+  for (const Value& each : values) {
+    if (!fits || each.from != Value::From::number) continue;
+    fits = put_on_line(result.numbers[each.of], of_second.numbers[each.of], each.dtype, line);
+  }
+  const auto is_short = [&](const Reduce& each) { return result.row <= each.body->longest; };
+  if (!fits || !std::ranges::all_of(reduces, is_short)) return std::nullopt;
+  return result;
+}
+
 std::span<const ExprId> Expr::inputs_of(ExprId value) const {
   const auto [from, _, of, per_row] = values[value];
   if (from == Value::From::code)

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,9 @@ struct Expr {
   [[nodiscard]] std::span<const ExprId> inputs_of(ExprId value) const;
   [[nodiscard]] std::string text() const;  ///< "%2 = {a + b}(%0, %1); give %2"
   [[nodiscard]] std::uint64_t hash() const;
+  /// Returns the expression for another extent, as `Attrs::on_line`; none also where its rows would be longer
+  /// than their bodies take.
+  [[nodiscard]] std::optional<Expr> on_line(const Expr& of_second, const Line& line) const;
   friend bool operator==(const Expr& a, const Expr& b);
 };
 

@@ -40,6 +40,20 @@ class Reader {
   ~Reader() = default;
 };
 
+/// Takes the elements of a kernel's first output when they are finished, while they lie in the cache.
+class Writer {
+ public:
+  /// Makes ready to take on the calling thread.
+  virtual void open() const = 0;
+  /// The n elements from `first` on, row-major, are in their places, and the kernel needs them no more.
+  virtual void take(std::int64_t first, std::int64_t n) const = 0;
+  /// Returns nanoseconds per element, roughly.
+  [[nodiscard]] virtual double ns() const = 0;
+
+ protected:
+  ~Writer() = default;
+};
+
 /// One run of a kernel.
 struct KernelCall {
   const OpInfo& op;
@@ -48,6 +62,7 @@ struct KernelCall {
   Scratch scratch = {};
   std::source_location where = {};  ///< place of its recording, for errors that depend on values
   const Reader* reader = nullptr;   ///< makes the elements of the first operand, if that has no memory
+  const Writer* writer = nullptr;   ///< takes each element of the first output once, if anybody waits for it
   /// Defined with the row of an op, whose name is part of the message. errors: as `attrs_as`.
   template <class T>
   [[nodiscard]] const T& attrs_of() const;
@@ -64,8 +79,16 @@ struct Kernel {
   /// Returns whether an output may be the buffer of an input of the same size, both given by their numbers;
   /// null: what `in_place` says. Outputs may be in the place of several inputs at once.
   bool (*writes_over)(const Attrs* attrs, std::size_t in, std::size_t out) = nullptr;
+  /// Returns whether that input is copied where it has gaps; null: what `contiguous_inputs` says of all.
+  bool (*is_copied)(const Attrs* attrs, std::size_t in) = nullptr;
   /// Returns what `run` finds as `scratch`, by shapes, strides and attributes alone; null: nothing.
   Workspace (*workspace)(const KernelCall&) = nullptr;
+  /// Set for a kernel that tells a writer what it has finished: returns a number of elements of the first
+  /// output such that what is finished at once starts and ends at a multiple of it.
+  std::int64_t (*hands_over)(const KernelCall&) = nullptr;
+  /// Returns a number of elements of the first operand such that what is read at once starts and ends at a
+  /// multiple of it; 0 where it cannot read what is made. Null: 1 if it reads once.
+  std::int64_t (*reads_by)(const KernelCall&) = nullptr;
   const LoopBody* body = nullptr;     ///< set for an elementwise op whose result is one function
   const RowBody* row_body = nullptr;  ///< set for a reduction that takes rows without gaps one by one
   /// Set for an elementwise op whose function depends on attributes, or takes several steps: appends these,
@@ -74,6 +97,9 @@ struct Kernel {
 
   [[nodiscard]] bool may_write_over(const Attrs* attrs, std::size_t input, std::size_t output) const {
     return writes_over != nullptr ? writes_over(attrs, input, output) : in_place && output == 0;
+  }
+  [[nodiscard]] bool wants_dense(const Attrs* attrs, std::size_t input) const {
+    return is_copied != nullptr ? is_copied(attrs, input) : contiguous_inputs;
   }
 };
 

@@ -71,6 +71,7 @@ struct OpInfo {
   /// carry the batch as axis 0 where `batched`; the output has it as axis 0, too.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;
   std::function<Sample(Sampler&)> sample;
+  bool checks_values = false;  ///< its kernels throw for values out of range, such as indices
   /// Real operations of a call, roughly; null: one per element of the output.
   std::function<double(const InferArgs&, const Aval& out)> flops;
   ViewRule view = nullptr;  ///< rule of ops that only look at their input in another way

@@ -21,6 +21,13 @@ Scratch::Scratch(std::byte* memory, const Workspace& workspace, int n_threads)
       step_(aligned(workspace.per_thread)),
       n_threads_(n_threads) {}
 
+Scratch Scratch::behind(const Workspace& part) const {
+  Scratch rest = *this;
+  if (memory_ != nullptr) rest.memory_ += part.shared;  // else it measures
+  rest.first_ = rest.first_ + part.per_thread - part.shared;
+  return rest;
+}
+
 std::byte* Scratch::of_this_thread() const {
   const int index = core::thread_index();
   if (index >= n_threads_)

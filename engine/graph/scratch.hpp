@@ -30,6 +30,8 @@ class Scratch {
   /// Divides `memory`, which has `bytes_of` bytes and is aligned.
   Scratch(std::byte* memory, const Workspace& workspace, int n_threads);
   [[nodiscard]] std::byte* shared() const { return memory_; }
+  /// Returns the rest behind a part of this size, whose blocks are aligned.
+  [[nodiscard]] Scratch behind(const Workspace& part) const;
   /// Returns the block of the calling thread. errors: InvalidArgument where the number of threads has grown
   /// since the run began.
   [[nodiscard]] std::byte* of_this_thread() const;

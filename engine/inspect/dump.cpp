@@ -17,9 +17,9 @@ constexpr const char* format = "lodestone dump 1";
 std::string name_of(Level level) { return level == Level::O0 ? "O0" : "O1"; }
 
 /// Takes what a plan computes down, by the value of the recorded program that it is.
-class Writer final : public Watcher {
+class DumpWriter final : public Watcher {
  public:
-  Writer(const PlannedFunction& function, core::ArraySink* arrays)
+  DumpWriter(const PlannedFunction& function, core::ArraySink* arrays)
       : values_(function.plan->running().values()), arrays_(arrays) {}
 
   void end(const Instruction& instruction, std::span<const View> results) override {
@@ -104,7 +104,7 @@ void dump(const Function& f, const Tensors& arguments, core::ArraySink& sink, co
           std::source_location where) {
   const std::vector<Aval> avals = avals_of(arguments);
   const PlannedFunction function = planned_function(f, avals, options.level, where);
-  Writer writer(function, options.arrays ? &sink : nullptr);
+  DumpWriter writer(function, options.arrays ? &sink : nullptr);
   const GivenInputs inputs(function, arguments);
   for (std::size_t i = 0; i < inputs.all().size(); ++i) {
     const Tensor& each = inputs.all()[i];

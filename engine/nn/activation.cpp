@@ -5,8 +5,6 @@
 #include "engine/ops/ops.hpp"
 #include "engine/record/record.hpp"
 
-#include <numbers>
-
 namespace lodestone::engine {
 
 Tensor leaky_relu(const Located& x, double negative_slope) {
@@ -19,7 +17,8 @@ Tensor elu(const Located& x, double alpha) {
 }
 
 Tensor gelu(const Located& x) {
-  return multiply({0.5 * x.tensor, x.where}, 1.0 + erf(x.tensor * (1.0 / std::numbers::sqrt2)));
+  static const OpInfo& op = op_named("gelu");
+  return record(op, {x.tensor}, {}, x.where);
 }
 
 Tensor silu(const Located& x) { return swish(x); }

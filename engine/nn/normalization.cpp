@@ -15,12 +15,15 @@ BatchNorm::BatchNorm(Dim channels, InitialValues& initial, const BatchNormOption
 
 /// Takes the moments of n numbers per channel.
 void BatchNorm::update_statistics(const Located& mean, const Located& variance, double n) const {
-  const double kept = 1.0 - options_.momentum, without_bias = n / (n - 1.0);
+  const double kept = 1.0 - options_.momentum;
+  const DType dtype = variance.tensor.dtype();
+  // Computed by ops, so that a plan for batches of any size can compute it again.
+  const Tensor count = scalar(n, DType::f64, variance.tensor.device());
+  const Tensor taken = cast(options_.momentum * (count / (count - 1.0)), dtype);
   running_mean_.assign(
       {blend(running_mean_.value(), stop_gradient(mean), {kept, options_.momentum}), mean.where});
   running_variance_.assign(
-      {blend(running_variance_.value(), stop_gradient(variance), {kept, options_.momentum * without_bias}),
-       variance.where});
+      {kept * running_variance_.value() + taken * stop_gradient(variance), variance.where});
 }
 
 Tensor BatchNorm::operator()(const Located& x) const {

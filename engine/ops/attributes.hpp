@@ -102,6 +102,15 @@ struct NormalizeAttrs {
   }
 };
 
+/// The factor of products of queries and keys, and whether a query sees only the keys up to its own place.
+struct AttentionAttrs {
+  double scale = 1.0;
+  bool causal = false;
+  static auto fields() {
+    return std::tuple{Field{"scale", &AttentionAttrs::scale}, Field{"causal", &AttentionAttrs::causal}};
+  }
+};
+
 /// The number added to the variances that a normalization divides by.
 struct EpsilonAttrs {
   double epsilon = 0.0;
@@ -148,6 +157,24 @@ struct IndexAttrs {
                       Field{"axis", &IndexAttrs::axis, AxisRole::index},
                       Field{"extent", &IndexAttrs::extent}};
   }
+};
+
+/// A part of x [batch…, rest…] with these extents, of which these axes start at positions [batch…].
+struct PartAttrs {
+  int batch = 0;
+  Axes axes;
+  Shape extents;
+  static auto fields() {
+    return std::tuple{Field{"batch", &PartAttrs::batch, AxisRole::index},
+                      Field{"axes", &PartAttrs::axes, AxisRole::index},
+                      Field{"extents", &PartAttrs::extents, AxisRole::extent}};
+  }
+};
+
+/// The last position that is allowed.
+struct PositionAttrs {
+  Dim last = 0;
+  static auto fields() { return std::tuple{Field{"last", &PositionAttrs::last}}; }
 };
 
 /// An axis along which elements are accumulated, from its last element on if reverse.

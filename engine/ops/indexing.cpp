@@ -16,8 +16,6 @@ namespace {
 
 using R = const RuleArgs&;
 
-constexpr DTypes index_dtypes{DType::i32, DType::i64};
-
 /// shape[first … last − 1] behind `to`.
 void append(Shape& to, const Shape& shape, int first, int last) {
   for (int axis = first; axis < last; ++axis) to.push_back(shape[axis]);
@@ -162,6 +160,7 @@ void register_gather(OpTable& table) {
   gather.op_class = OpClass::movement;
   gather.axes = axes_of_gather;
   gather.stacks = true;
+  gather.checks_values = true;
   gather.batch = batch_gather;
   gather.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);

@@ -6,6 +6,7 @@
 #include "engine/record/tensor.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace lodestone::engine {
 
@@ -19,6 +20,20 @@ namespace lodestone::engine {
 /// order. shapes: those of `take` backwards.
 [[nodiscard]] Tensor scatter_add(const Located& x, const Located& indices, const Located& updates,
                                  int axis = 0);
+
+/// A position along an axis that is known when an op runs: a scalar, i32 or i64.
+struct AxisPosition {
+  int axis;
+  Tensor position;
+};
+/// Returns the part of x that starts at these positions, and at 0 along other axes. errors when it runs:
+/// InvalidArgument where a position is < 0, or the part would reach beyond x.
+[[nodiscard]] Tensor slice_at(const Located& x, const std::vector<AxisPosition>& position,
+                              const Shape& extents);
+/// Returns x with a part in place of what is there from these positions on. A compiled function that assigns
+/// it to the cell of x writes the part only. errors: as those of `slice_at`.
+[[nodiscard]] Tensor update_at(const Located& x, const Located& part,
+                               const std::vector<AxisPosition>& position);
 
 /// Returns the index (i64) of the largest element along an axis, the first of equals, a NaN before all
 /// others; no axis: of all, row-major.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalization over axes, the heart of batch and layer norm, the scale and shift that follow it, and the
-// swish activation.
+// Normalization over axes, the heart of batch and layer norm, and the scale and shift that follow it.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
-#include "engine/ops/batching.hpp"
 #include "engine/ops/composite.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
@@ -67,21 +65,14 @@ Tensor slope(R args, const Tensor& direction) {
   return record(op_named("normalize_slope"), {args.in[0], direction}, args.attrs, args.where);
 }
 
-/// The derivative of an op of one input whose Jacobian is symmetric, so that one product with it is jvp and
-/// vjp.
-Derivative symmetric(std::string formula, Tensor (*product)(R, const Tensor&)) {
-  Derivative result;
-  result.formula = std::move(formula);
-  result.jvp = [product](R args, std::span<const Tensor> tangents) { return product(args, tangents[0]); };
-  result.vjp = [product](R args, const Tensor& cotangent, std::size_t) { return product(args, cotangent); };
-  return result;
-}
-
 void register_normalize(OpTable& table) {
   OpInfo row =
       over_axes(composite("normalize", "(x - mean x) / (mean (x - mean x)^2 + epsilon)^(1/2) over the axes",
                           1, real_floats, decompose_normalize));
-  row.derivative = symmetric("r (dx - mean dx - y mean(y dx)), r the reciprocal deviation", slope);
+  row.derivative.formula = "r (dx - mean dx - y mean(y dx)), r the reciprocal deviation";
+  row.derivative.jvp = [](R args, std::span<const Tensor> dx) { return slope(args, dx[0]); };
+  row.derivative.vjp = [](R args, const Tensor& c, std::size_t) { return slope(args, c); };  // symmetric
+  row.derivative.pull_back = nullptr;
   row.sample = [](Sampler& sampler) { return sample_normalize(sampler, 1); };
   table.add(std::move(row));
 
@@ -89,41 +80,6 @@ void register_normalize(OpTable& table) {
       "normalize_slope", "r (t - mean t - y mean(y t)), y = normalize(x), r the reciprocal deviation of x", 2,
       real_floats, decompose_slope));
   second.sample = [](Sampler& sampler) { return sample_normalize(sampler, 2); };
-  table.add(std::move(second));
-}
-
-void register_swish(OpTable& table) {
-  const auto of_inputs = [](int n) {
-    return [n](Sampler& sampler) {
-      Sample sample;
-      const Shape shape = sampler.shape(0, 4);
-      for (int i = 0; i < n; ++i) sample.inputs.push_back(sampler.tensor(shape, -3, 3));
-      return sample;
-    };
-  };
-  const auto slope_along = [](R args, const Tensor& t) {
-    return record(op_named("swish_slope"), {args.in[0], t}, {}, args.where);
-  };
-  OpInfo row = composite("swish", "x / (1 + e^(-x))", 1, real_floats,
-                         [](R args) { return args.in[0] * sigmoid(args.in[0]); });
-  row.infer = infer_alike;
-  row.derivative = symmetric("s (1 + x (1 - s)) dx, s = sigmoid x", slope_along);
-  row.op_class = OpClass::elementwise;
-  row.sample = of_inputs(1);
-  table.add(std::move(row));
-
-  OpInfo second = composite("swish_slope", "t s (1 + x (1 - s)), s = sigmoid x", 2, real_floats, [](R args) {
-    const Tensor s = sigmoid(args.in[0]);
-    return args.in[1] * (s * (1.0 + args.in[0] * (1.0 - s)));
-  });
-  second.infer = infer_alike;
-  second.op_class = OpClass::elementwise;
-  second.batch = [slope_along](R args, const std::vector<bool>& batched) {
-    if (batched[0]) return batch_in_front(args, batched);
-    return slope_along(args, ones_like(args.in[0])) *
-           args.in[1];  // many directions at one x: its exponentials are taken once
-  };
-  second.sample = of_inputs(2);
   table.add(std::move(second));
 }
 
@@ -200,7 +156,6 @@ void register_scale_shift(OpTable& table) {
 
 void register_normalization(OpTable& table) {
   register_normalize(table);
-  register_swish(table);
   register_scale_shift(table);
 }
 
@@ -215,11 +170,6 @@ Tensor normalize(const Located& x, const Axes& axes, double epsilon) {
 Tensor scale_shift(const Located& x, const Located& scale, const Located& shift) {
   static const OpInfo& op = op_named("scale_shift");
   return record(op, {x.tensor, scale.tensor, shift.tensor}, {}, x.where);
-}
-
-Tensor swish(const Located& x) {
-  static const OpInfo& op = op_named("swish");
-  return record(op, {x.tensor}, {}, x.where);
 }
 
 }  // namespace lodestone::engine

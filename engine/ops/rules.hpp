@@ -6,6 +6,9 @@
 
 namespace lodestone::engine {
 
+/// The dtypes of indices and positions.
+inline constexpr DTypes index_dtypes{DType::i32, DType::i64};
+
 /// Partial derivative of an elementwise op with respect to one input.
 using Partial = Tensor (*)(const RuleArgs&);
 /// Returns the derivative dy = Σ pᵢ dxᵢ; the adjoint of it is x̄ᵢ = conj(pᵢ) ȳ.

@@ -74,12 +74,9 @@ Tensor along(const OpInfo& op, const Located& x, int axis) {
 void register_softmax(OpTable& table) {
   Derivative of_softmax;
   of_softmax.formula = "y (dx - Σ y dx)";
-  of_softmax.jvp = [](R args, std::span<const Tensor> t) {
-    return args.out * (t[0] - summed(args, args.out * t[0]));
-  };
-  of_softmax.vjp = [](R args, const Tensor& c, std::size_t) {
-    return args.out * (c - summed(args, args.out * c));
-  };
+  const auto slope = [](R args, const Tensor& t) { return args.out * (t - summed(args, args.out * t)); };
+  of_softmax.jvp = [=](R args, std::span<const Tensor> t) { return slope(args, t[0]); };
+  of_softmax.vjp = [=](R args, const Tensor& c, std::size_t) { return slope(args, c); };
   table.add(along_axis("softmax", "e^x / Σ e^x", decompose_softmax, of_softmax));
   Derivative of_log;
   of_log.formula = "dx - Σ e^y dx";

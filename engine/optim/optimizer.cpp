@@ -6,6 +6,7 @@
 #include "engine/ops/ops.hpp"
 #include "engine/record/feed.hpp"
 #include "engine/record/state_scope.hpp"
+#include "engine/transform/control.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +109,7 @@ std::vector<std::function<double()>> Optimizer::numbers_of_step(const std::sourc
   return result;
 }
 
-void Optimizer::step(const Tensors& gradients, std::source_location where) const {
+void Optimizer::check(const Tensors& gradients) const {
   if (gradients.size() != trained_.size())
     throw core::ShapeError("engine::Optimizer#wrong_gradient_count",
                            "expected {} gradients, one per parameter, got {}", trained_.size(),
@@ -118,10 +119,33 @@ void Optimizer::step(const Tensors& gradients, std::source_location where) const
       throw core::ShapeError("engine::Optimizer#wrong_gradient", "expected a gradient {} of \"{}\", got {}",
                              trained_[i].aval().text(), names_[i], gradients[i].aval().text());
   }
-  Scalars scalars(numbers_of_step(where), where);
+}
+
+void Optimizer::assign_updated(const Tensors& gradients, Scalars& scalars) const {
   for (std::size_t i = 0; i < gradients.size(); ++i)
     trained_[i].assign(updated(i, gradients[i], scalars.like(trained_[i].aval())));
+}
+
+void Optimizer::step(const Tensors& gradients, std::source_location where) const {
+  check(gradients);
+  Scalars scalars(numbers_of_step(where), where);
+  assign_updated(gradients, scalars);
   n_steps_.assign(n_steps_.value() + 1);
+}
+
+void Optimizer::step_if(const Tensor& predicate, const Tensors& gradients, std::source_location where) const {
+  check(gradients);
+  Scalars scalars(numbers_of_step(where), where);
+  for (const Variable& each : trained_)  // what the host gives is given whether the step is made or not
+    static_cast<void>(scalars.like(each.aval()));
+  const Function make_it = [&](const Tensors& in) -> Tensors {
+    assign_updated(in, scalars);
+    return {};
+  };
+  static_cast<void>(cond(
+      {predicate, where}, make_it, [](const Tensors&) -> Tensors { return {}; }, gradients));
+  const Tensor n_made = cast(copy_to(predicate, n_steps_.aval().device), n_steps_.aval().dtype);
+  n_steps_.assign(n_steps_.value() + reshape(n_made, {}));
 }
 
 double Optimizer::learning_rate() const { return schedule_(n_steps()) * rate_factor_.value().item<double>(); }

@@ -26,6 +26,10 @@ class Optimizer : public Stateful {
   /// parameters in their order; InvalidArgument inside of a checkpoint, a branch or a loop, where the host
   /// cannot know the number of the step.
   void step(const Tensors& gradients, std::source_location where = std::source_location::current()) const;
+  /// Makes a step where the predicate, one boolean, is true; else parameters and state stay. errors: as those
+  /// of `step`.
+  void step_if(const Tensor& predicate, const Tensors& gradients,
+               std::source_location where = std::source_location::current()) const;
   /// Returns the learning rate of the next step: schedule × factor.
   [[nodiscard]] double learning_rate() const;
   /// Multiplies the learning rate from here on, for callers who watch the training.
@@ -49,6 +53,8 @@ class Optimizer : public Stateful {
 
  private:
   class Scalars;
+  void check(const Tensors& gradients) const;
+  void assign_updated(const Tensors& gradients, Scalars& scalars) const;
   [[nodiscard]] std::vector<std::function<double()>> numbers_of_step(const std::source_location& where) const;
   std::vector<std::string> names_;
   Variables trained_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +25,19 @@ struct Value {
   /// The value of the recorded program whose bits it has, however passes have changed the program since.
   ValueId origin = no_origin;
   static constexpr ValueId no_origin = std::numeric_limits<ValueId>::max();
+  /// A constant that is another number for other extents of a batch: no pass may use which one.
+  bool varies = false;
 };
+
+/// The ops that computed a constant of others while a function was recorded.
+struct Recipe {
+  const OpInfo* op;  ///< null: it was `given`
+  AttrsPtr attrs;
+  std::vector<std::shared_ptr<const Recipe>> in;
+  Tensor given;
+  std::source_location where;
+};
+using RecipePtr = std::shared_ptr<const Recipe>;
 
 /// One use of a row. Its operands stand in a list of the program, its results are values in a row.
 struct Instruction {
@@ -44,6 +57,7 @@ struct ProgramParts {
   std::vector<Instruction> instructions;
   std::vector<ValueId> operands, outputs;
   Tensors constants;
+  std::vector<RecipePtr> recipes = {};  ///< by constant of a recorded function, null where it was given
 };
 
 /// A function of arrays in single assignment: instructions in the order in which they were recorded, each of

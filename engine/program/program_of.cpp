@@ -11,10 +11,29 @@
 namespace lodestone::engine {
 namespace {
 
+/// Returns how a tensor is computed of small arrays; nothing where it takes large ones, code, or many ops.
+RecipePtr recipe_of(const Tensor& tensor, int& most_ops) {
+  constexpr std::size_t most_bytes = 4096;
+  const Node& node = tensor.node();
+  if (node.buffer)
+    return node.buffer->bytes() <= most_bytes
+               ? std::make_shared<const Recipe>(Recipe{nullptr, {}, {}, tensor, node.where})
+               : nullptr;
+  const bool is_op = node.op != nullptr && !node.op->run && node.op->runs_when_recorded == nullptr &&
+                     node.aval.kind == Kind::array;
+  if (!is_op || --most_ops < 0) return nullptr;
+  Recipe recipe{node.op, node.attrs, {}, {}, node.where};
+  for (const NodePtr& each : node.inputs) {
+    recipe.in.push_back(recipe_of(Tensor(each), most_ops));
+    if (!recipe.in.back()) return nullptr;
+  }
+  return std::make_shared<const Recipe>(std::move(recipe));
+}
+
 /// Writes down the steps of a trace, one after the other.
-class Writer {
+class ProgramWriter {
  public:
-  explicit Writer(const Trace& trace) : trace_(trace) {}
+  explicit ProgramWriter(const Trace& trace) : trace_(trace) {}
   [[nodiscard]] ProgramParts parts();
 
  private:
@@ -34,22 +53,24 @@ class Writer {
   std::unordered_map<const Node*, ValueId> constants_;
 };
 
-ValueId Writer::add(Value value) {
+ValueId ProgramWriter::add(Value value) {
   value.origin = static_cast<ValueId>(parts_.values.size());
   parts_.values.push_back(value);
   return value.origin;
 }
 
-ValueId Writer::constant(const Tensor& tensor) {
+ValueId ProgramWriter::constant(const Tensor& tensor) {
   if (const auto found = constants_.find(&tensor.node()); found != constants_.end()) return found->second;
   const auto number = static_cast<std::uint32_t>(parts_.constants.size());
+  int most_ops = 16;
+  parts_.recipes.push_back(tensor.node().buffer ? nullptr : recipe_of(tensor, most_ops));
   parts_.constants.push_back(tensor.eval());
   const ValueId id = add({tensor.aval(), Value::From::constant, number});
   constants_.emplace(&tensor.node(), id);
   return id;
 }
 
-ValueId Writer::value_of(const Tensor& tensor, Trace::Slot slot, const std::source_location& where) {
+ValueId ProgramWriter::value_of(const Tensor& tensor, Trace::Slot slot, const std::source_location& where) {
   if (tensor.aval().kind == Kind::tuple)
     throw core::InvalidArgument("engine::Program#whole_tuple",
                                 "expected arrays, got a tuple that is used as a whole; take its elements {}",
@@ -57,7 +78,7 @@ ValueId Writer::value_of(const Tensor& tensor, Trace::Slot slot, const std::sour
   return slot < 0 ? constant(tensor) : of_slot_[static_cast<std::size_t>(slot)].front();
 }
 
-Writer::Values Writer::operands_of(const Trace::Step& step) {
+ProgramWriter::Values ProgramWriter::operands_of(const Trace::Step& step) {
   const std::span<const Trace::Slot> slots = trace_.slots_of(step);
   Values operands;
   for (std::size_t i = 0; i < step.in.size(); ++i)
@@ -66,12 +87,12 @@ Writer::Values Writer::operands_of(const Trace::Step& step) {
 }
 
 /// Returns the value that a step takes from a tuple.
-ValueId Writer::element(const Trace::Step& step) const {
+ValueId ProgramWriter::element(const Trace::Step& step) const {
   const auto index = static_cast<std::size_t>(attrs_as<ElementAttrs>(*step.attrs, step.where).index);
   return of_slot_[static_cast<std::size_t>(trace_.slots_of(step)[0])][index];
 }
 
-Writer::Values Writer::results_of(const Trace::Step& step, const Values& operands) {
+ProgramWriter::Values ProgramWriter::results_of(const Trace::Step& step, const Values& operands) {
   const auto number = static_cast<std::uint32_t>(parts_.instructions.size());
   const bool is_tuple = step.out.aval().kind == Kind::tuple;
   Values results;
@@ -87,7 +108,7 @@ Writer::Values Writer::results_of(const Trace::Step& step, const Values& operand
   return results;
 }
 
-ProgramParts Writer::parts() {
+ProgramParts ProgramWriter::parts() {
   static const OpInfo &join = op_named("tuple"), &part = op_named("get");
   parts_.n_inputs = trace_.inputs().size();
   for (std::size_t i = 0; i < parts_.n_inputs; ++i)
@@ -108,6 +129,6 @@ ProgramParts Writer::parts() {
 
 }  // namespace
 
-Program Program::of(const Trace& trace) { return Program(Writer(trace).parts()); }
+Program Program::of(const Trace& trace) { return Program(ProgramWriter(trace).parts()); }
 
 }  // namespace lodestone::engine

@@ -23,7 +23,11 @@ ValueId Rebuilt::add_value(const Aval& aval, Value::From from, std::size_t of, s
 }
 
 ValueId Rebuilt::of(ValueId old) {
-  if (new_of_[old] == unknown) replace(old, add_constant(from_.constants()[from_.values()[old].of]));
+  if (new_of_[old] == unknown) {
+    const Value& constant = from_.values()[old];
+    replace(old, add_constant(from_.constants()[constant.of]));
+    parts_.values[new_of_[old]].varies = constant.varies;
+  }
   return new_of_[old];
 }
 

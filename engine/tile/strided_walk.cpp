@@ -22,6 +22,22 @@ StridedWalk::StridedWalk(const View& operand, const IntList& from, const Shape& 
   }
 }
 
+StridedWalk::Repetition StridedWalk::repetition() const {
+  std::int64_t period = 1;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(n_axes_); ++axis) {
+    if (strides_[axis] == 0) return {axis == 0 ? 0 : period, period * extents_[axis]};
+    period *= extents_[axis];
+  }
+  return {0, 0};
+}
+
+/// Fills n elements with those of the first period.
+template <class T>
+void repeat(T* out, std::int64_t period, std::int64_t n) {
+  for (std::int64_t filled = period; filled < n; filled *= 2)
+    std::copy_n(out, std::min(filled, n - filled), out + filled);
+}
+
 template <class T>
 void StridedWalk::copy_as(const T* operand, std::int64_t first, std::int64_t n, T* out) const {
   std::array<std::int64_t, Shape::max_size> index{};
@@ -33,6 +49,7 @@ void StridedWalk::copy_as(const T* operand, std::int64_t first, std::int64_t n, 
     operand += index[axis] * strides_[axis];
   }
   const std::int64_t step = strides_[0];
+  const bool repeats = n_axes_ > 1 && strides_[1] == 0;
   while (n > 0) {
     const std::int64_t length = std::min(n, extents_[0] - index[0]);
     if (step == 1) {
@@ -42,10 +59,16 @@ void StridedWalk::copy_as(const T* operand, std::int64_t first, std::int64_t n, 
     } else {
       for (std::int64_t i = 0; i < length; ++i) out[i] = operand[i * step];
     }
-    out += length;
-    n -= length;
-    operand -= index[0] * step;
+    std::int64_t n_rows = 1;
+    if (repeats && index[0] == 0 && length == extents_[0]) {
+      n_rows = std::min(n / length, extents_[1] - index[1]);
+      repeat(out, length, n_rows * length);
+    }
+    out += n_rows * length;
+    n -= n_rows * length;
+    operand += (n_rows - 1) * strides_[1] - index[0] * step;
     index[0] = 0;
+    index[1] += n_rows - 1;
     for (std::size_t axis = 1; axis < n_axes; ++axis) {
       operand += strides_[axis];
       if (++index[axis] < extents_[axis]) break;

@@ -16,6 +16,12 @@ class StridedWalk {
   [[nodiscard]] bool is_dense() const { return n_axes_ == 0 || (n_axes_ == 1 && strides_[0] == 1); }
   /// Returns true if all places see one element.
   [[nodiscard]] bool is_one() const { return n_axes_ == 0 || (n_axes_ == 1 && strides_[0] == 0); }
+  /// An array in which stretches of `period` elements repeat up to the end of a block.
+  struct Repetition {
+    std::int64_t period, block;
+  };
+  /// Returns how elements repeat, such as those of a row in all rows; a period of 0: they do not.
+  [[nodiscard]] Repetition repetition() const;
   /// Copies n elements of the space, from this one on.
   void copy(const std::byte* operand, std::int64_t first, std::int64_t n, std::byte* out) const;
 

@@ -150,10 +150,11 @@ class TileProgram::Run {
     const std::int64_t n = is_one_tile ? last - first : tile_;
     for (std::int64_t at = first; at < last; at += n) run_tile(at, std::min(n, last - at));
   }
-  /// Writes n elements of the first output to a place of their own.
+  /// Writes n rows of the first output to a place of their own.
   void run_to(std::byte* to, std::int64_t first, std::int64_t n) const {
-    TilePlace& place = places_[program_.n_places() - program_.expr_.stores.size()];
-    const auto size = static_cast<std::int64_t>(program_.size_of_output(0));
+    const Expr& expr = program_.expr_;
+    TilePlace& place = places_[program_.n_places() - expr.stores.size()];
+    const auto size = static_cast<std::int64_t>(program_.bytes_per_row(expr.values[expr.stores[0].value]));
     for (std::int64_t i = 0; i < n; i += tile_) {
       place = {to + i * size, 0, 1};
       run_tile(first + i, std::min(tile_, n - i));
@@ -167,6 +168,20 @@ class TileProgram::Run {
     const std::byte* from;
     std::byte* to;
     std::int64_t elements_per_row;
+    StridedWalk::Repetition repetition;
+    std::int64_t at = 0, n = 0;  ///< the elements in the tile
+
+    /// Brings n elements from `first` on into the tile, unless the same are there.
+    void copy(std::int64_t first, std::int64_t n_wanted) {
+      const auto [period, block] = repetition;
+      const bool is_there = period > 0 && n_wanted <= n && first % period == at % period &&
+                            first / block == at / block && first % block + n_wanted <= block &&
+                            at % block + n <= block;
+      if (is_there) return;
+      walk.copy(from, first, n_wanted, to);
+      at = first;
+      n = n_wanted;
+    }
   };
 
   void set(std::size_t number, const TilePlace& place) const {
@@ -201,7 +216,7 @@ class TileProgram::Run {
           layout_.array<std::byte>(tile_ * static_cast<std::int64_t>(program_.bytes_per_row(value)));
       set(value.of, {to, 0, 1});
       if (copies_ != nullptr)
-        copies_[n_copies_++] = {at, call_.in[value.of].data, to, value.per_row ? 1 : row};
+        copies_[n_copies_++] = {at, call_.in[value.of].data, to, value.per_row ? 1 : row, at.repetition()};
     }
   }
   void place_others() {
@@ -219,8 +234,8 @@ class TileProgram::Run {
   /// Computes some rows.
   void run_tile(std::int64_t first, std::int64_t n) const {
     for (std::size_t i = 0; i < n_copies_; ++i) {
-      const auto& [walk, from, to, per_row] = copies_[i];
-      walk.copy(from, first * per_row, n * per_row, to);
+      Copy& each = copies_[i];
+      each.copy(first * each.elements_per_row, n * each.elements_per_row);
     }
     if (program_.generated_ != nullptr)
       return program_.generated_(first, n, places_, places_ + program_.n_places() - call_.out.size());
@@ -280,17 +295,23 @@ class TileProgram::Run {
 };
 
 // The run of a thread stands in front of its arrays.
-std::size_t TileReader::bytes() const {
+std::size_t TileGuest::bytes() const {
   return Scratch::aligned(sizeof(TileProgram::Run)) + TileProgram::Run(program_, call_, nullptr).bytes();
 }
 
-void TileReader::open() const {
+void TileGuest::start() const {
   static_assert(std::is_trivially_destructible_v<TileProgram::Run>);
   new (own()) TileProgram::Run(program_, call_, own() + Scratch::aligned(sizeof(TileProgram::Run)));
 }
 
 void TileReader::read(std::int64_t first, std::int64_t n, std::byte* to) const {
-  std::launder(reinterpret_cast<const TileProgram::Run*>(own()))->run_to(to, first, n);
+  const std::int64_t row = program_.expr_.row;
+  std::launder(reinterpret_cast<const TileProgram::Run*>(own()))->run_to(to, first / row, n / row);
+}
+
+void TileWriter::take(std::int64_t first, std::int64_t n) const {
+  const std::int64_t row = program_.expr_.row;
+  std::launder(reinterpret_cast<const TileProgram::Run*>(own()))->run(first / row, (first + n) / row);
 }
 
 Workspace TileProgram::workspace(const KernelCall& call) {

@@ -28,7 +28,9 @@ class TileProgram {
 
  private:
   class Run;
+  friend class TileGuest;
   friend class TileReader;
+  friend class TileWriter;
   /// Number of what a code reads or writes: operands come first, then numbers, slots and outputs.
   using PlaceId = std::uint16_t;
   /// A loop over elements, or one that combines those of rows.
@@ -63,25 +65,45 @@ class TileProgram {
   double ns_ = 0.0;                     ///< per element, roughly
 };
 
-/// Makes the first output of a program piece by piece, for a kernel that reads it instead of an array; the
-/// other outputs are stored.
-class TileReader final : public Reader {
+/// A program that runs inside of another kernel, piece by piece, in a part of the scratch of each thread.
+class TileGuest {
  public:
-  /// `call`: operands and outputs of the program, of which the first output is not touched. `offset`: where
-  /// `bytes` begin in the scratch of a thread, which are aligned.
-  TileReader(const TileProgram& program, const KernelCall& call, std::size_t offset = 0)
+  /// `call`: operands and outputs of the program. `offset`: where `bytes` begin in the scratch of a thread,
+  /// which are aligned.
+  TileGuest(const TileProgram& program, const KernelCall& call, std::size_t offset)
       : program_(program), call_(call), offset_(offset) {}
   /// Returns what it needs of a thread's scratch.
   [[nodiscard]] std::size_t bytes() const;
-  void open() const override;
-  void read(std::int64_t first, std::int64_t n, std::byte* to) const override;
-  [[nodiscard]] double ns() const override { return program_.ns_; }
 
- private:
+ protected:
+  void start() const;
   [[nodiscard]] std::byte* own() const { return call_.scratch.of_this_thread() + offset_; }
   const TileProgram& program_;
   const KernelCall& call_;
   std::size_t offset_;
+};
+
+/// Makes the first output of a program piece by piece, for a kernel that reads it instead of an array; the
+/// other outputs are stored. Pieces are whole rows of the program.
+class TileReader final : public Reader, public TileGuest {
+ public:
+  /// `call`: as of `TileGuest`; its first output is not touched.
+  TileReader(const TileProgram& program, const KernelCall& call, std::size_t offset = 0)
+      : TileGuest(program, call, offset) {}
+  void open() const override { start(); }
+  void read(std::int64_t first, std::int64_t n, std::byte* to) const override;
+  [[nodiscard]] double ns() const override { return program_.ns_; }
+};
+
+/// Computes the outputs of a program from its first operand, piece by piece, while a kernel writes that.
+class TileWriter final : public Writer, public TileGuest {
+ public:
+  /// `call`: as of `TileGuest`. Pieces are whole rows of the program.
+  TileWriter(const TileProgram& program, const KernelCall& call, std::size_t offset = 0)
+      : TileGuest(program, call, offset) {}
+  void open() const override { start(); }
+  void take(std::int64_t first, std::int64_t n) const override;
+  [[nodiscard]] double ns() const override { return program_.ns_; }
 };
 
 using TileProgramPtr = std::shared_ptr<const TileProgram>;
@@ -89,6 +111,12 @@ using TileProgramPtr = std::shared_ptr<const TileProgram>;
 [[nodiscard]] inline std::uint64_t attr_hash(const TileProgramPtr& value) { return value->expr().hash(); }
 [[nodiscard]] inline bool attr_equals(const TileProgramPtr& a, const TileProgramPtr& b) {
   return a->expr() == b->expr();
+}
+[[nodiscard]] inline bool put_on_line(TileProgramPtr& program, const TileProgramPtr& of_second,
+                                      const Line& line) {
+  std::optional<Expr> expr = program->expr().on_line(of_second->expr(), line);
+  if (expr) program = std::make_shared<const TileProgram>(*std::move(expr));
+  return expr.has_value();
 }
 
 }  // namespace lodestone::engine::cpu_backend

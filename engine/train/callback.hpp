@@ -13,6 +13,11 @@ struct Step {
   std::function<void()>
       again;  ///< computes loss and gradients once more from the same state, for looking closer
 };
+/// Loss and gradients of a step while it is recorded, for one batch.
+struct StepTensors {
+  Tensor loss;
+  const Tensors& gradients;  ///< for the optimizer's parameters, not clipped
+};
 enum class Verdict : std::uint8_t { take, skip };
 enum class Moment : std::uint8_t { step, epoch };
 
@@ -35,12 +40,17 @@ class Callback : public Stateful {
   virtual void end(Training&) {}
 };
 
-/// A callback that decides on steps. Where there is one, gradients and update of a step are computed apart.
+/// A callback that decides on steps. Where there is one that has to look at every step, gradients and update
+/// are computed apart.
 class Judge : public Callback {
  public:
   /// Decides on a step; a skipped step leaves the network as it was before. Errors thrown here end the
   /// training.
   virtual Verdict judge(Training& training, const Step& step) = 0;
+  /// Returns whether `judge` would take the step and do nothing else, one boolean, by the same numbers; none
+  /// where it has to be called for every step. A compiled step then is one plan, and `judge` is called only
+  /// for what the boolean refuses. It is asked when the training begins and when a step is recorded.
+  [[nodiscard]] virtual std::optional<Tensor> in_graph(const StepTensors&) const { return {}; }
 };
 
 /// A list of callbacks by value: `callbacks(EarlyStopping({.patience = 5}), Csv("history.csv"))`.

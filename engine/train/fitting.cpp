@@ -2,6 +2,9 @@
 #include "engine/train/fitting.hpp"
 
 #include "engine/core/timeline.hpp"
+#include "engine/ops/ops.hpp"
+
+#include <algorithm>
 
 namespace lodestone::engine {
 namespace {
@@ -16,13 +19,27 @@ std::vector<std::shared_ptr<Judge>> judges_among(const Callbacks& callbacks) {
 
 }  // namespace
 
+StepFunctions::Verdicts verdicts_in_graph(const Callbacks& callbacks, const Optimizer& optimizer) {
+  const auto judges = judges_among(callbacks);
+  const Tensors like = values_of(optimizer.trained());
+  const Tensor zero = scalar(0.0, like[0].dtype(), like[0].device());
+  const auto can = [&](const auto& each) { return each->in_graph({zero, like}).has_value(); };
+  if (judges.empty() || !std::ranges::all_of(judges, can)) return {};
+  return [judges](const StepTensors& step) {
+    Tensor all = *judges[0]->in_graph(step);
+    for (std::size_t i = 1; i < judges.size(); ++i) all = logical_and(all, *judges[i]->in_graph(step));
+    return all;
+  };
+}
+
 Fitting::Fitting(Training& training, const Callbacks& callbacks, StepFunctions& functions,
-                 int batches_per_step)
+                 int batches_per_step, bool has_verdicts)
     : training_(training),
       callbacks_(callbacks),
       functions_(functions),
       batches_per_step_(batches_per_step),
       judges_(judges_among(callbacks)),
+      one_plan_(has_verdicts || judges_.empty()),
       cells_(training.net().cells()) {}
 
 Fitting::Epoch Fitting::take_step() {
@@ -31,10 +48,9 @@ Fitting::Epoch Fitting::take_step() {
   Batches batches;
   const Epoch epoch = take_batches(batches);
   if (batches.empty()) return epoch;
-  if (judges_.empty() && batches.size() == 1)
-    step_at_once(batches[0]);
-  else if (step_in_parts(batches) == Made::no)
-    return epoch;
+  // What the plan refuses, judges look at; no cell has changed.
+  const bool is_made = batches.size() == 1 && one_plan_ && step_at_once(batches[0]) == Made::yes;
+  if (!is_made && step_in_parts(batches) == Made::no) return epoch;
   for (const auto& each : callbacks_) each->after_step(training_);
   if (epoch == Epoch::goes_on) {  // else the cursor has left the epoch, which is not finished
     for (const auto& each : callbacks_) each->save(training_, Moment::step);
@@ -51,7 +67,12 @@ Fitting::Epoch Fitting::take_batches(Batches& batches) const {
   return Epoch::goes_on;
 }
 
-void Fitting::step_at_once(const NamedTensors& batch) { training_.add_batch(functions_.step(batch)); }
+Fitting::Made Fitting::step_at_once(const NamedTensors& batch) {
+  const std::optional<BatchFigures> figures =
+      judges_.empty() ? functions_.step(batch) : functions_.judged_step(batch);
+  if (figures) training_.add_batch(*figures);
+  return figures ? Made::yes : Made::no;
+}
 
 Fitting::Made Fitting::step_in_parts(const Batches& batches) {
   // Cells whose old values are held get new memory.

@@ -24,6 +24,16 @@ Verdict NanGuard::judge(Training& training, const Step& step) {
       origin.value_or("no op of a second try: is the network the same function each time?"));
 }
 
+std::optional<Tensor> NanGuard::in_graph(const StepTensors& step) const {
+  // 0 · x is 0 for all numbers but those that are not finite.
+  Tensor zero = step.loss * 0.0;
+  for (const Tensor& each : step.gradients) {
+    const Tensor real_part = core::is_complex(each.dtype()) ? real(each) + imag(each) : each;
+    zero = zero + cast(sum(real_part * 0.0), zero.dtype());
+  }
+  return is_finite(zero);
+}
+
 GradientNormGuard::GradientNormGuard(GradientNormGuardOptions options)
     : options_(options),
       n_skipped_(add_state("n_skipped", whole(0))),
@@ -48,6 +58,16 @@ Verdict GradientNormGuard::judge(Training&, const Step& step) {
                             "length of the last is {}; lower the learning rate",
                             step.number, count_in(n_in_a_row_), length);
   return Verdict::skip;
+}
+
+std::optional<Tensor> GradientNormGuard::in_graph(const StepTensors& step) const {
+  const Tensor norm = cast(norm_of(step.gradients), DType::f64);
+  if (options_.largest <= 0.0) return is_finite(norm);
+  return logical_and(is_finite(norm), less_equal(norm, options_.largest));
+}
+
+void GradientNormGuard::after_step(Training&) {
+  if (count_in(n_in_a_row_) != 0) n_in_a_row_.assign(whole(0));
 }
 
 std::int64_t GradientNormGuard::n_skipped() const { return count_in(n_skipped_); }

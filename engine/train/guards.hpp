@@ -6,11 +6,12 @@
 namespace lodestone::engine {
 
 /// Ends the training at the first loss or gradient that is not finite, before the network takes the step.
-/// cost: one pass over the gradients; where it ends, the step is computed once more under watch. errors of
-/// `judge`: SolverError with the step and the op in which numbers stopped being finite.
+/// cost: one pass over the gradients; where it ends, the step is computed twice more, once under watch.
+/// errors of `judge`: SolverError with the step and the op in which numbers stopped being finite.
 class NanGuard final : public Judge {
  public:
   Verdict judge(Training& training, const Step& step) override;
+  [[nodiscard]] std::optional<Tensor> in_graph(const StepTensors& step) const override;
 };
 
 struct GradientNormGuardOptions {
@@ -24,6 +25,8 @@ class GradientNormGuard final : public Judge {
  public:
   explicit GradientNormGuard(GradientNormGuardOptions options = {});
   Verdict judge(Training& training, const Step& step) override;
+  [[nodiscard]] std::optional<Tensor> in_graph(const StepTensors& step) const override;
+  void after_step(Training& training) override;
   [[nodiscard]] std::int64_t n_skipped() const;
 
  private:

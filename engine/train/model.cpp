@@ -8,6 +8,8 @@
 #include "engine/record/record.hpp"
 #include "engine/train/fitting.hpp"
 
+#include <algorithm>
+
 namespace lodestone::engine {
 namespace {
 
@@ -19,6 +21,15 @@ const Tensor& part_of(const NamedTensors& batch, const std::string& name) {
   throw core::InvalidArgument("engine::Model#no_array_in_batch",
                               "expected \"{}\" in the batch, got {}; ModelOptions names input and target",
                               name, known);
+}
+
+/// Returns the cells of a network beside those that are trained: statistics, random keys.
+Variables states_of(const Module& net, const Optimizer& optimizer) {
+  Variables result;
+  for (const Variable& each : net.cells()) {
+    if (std::ranges::find(optimizer.trained(), each) == optimizer.trained().end()) result.push_back(each);
+  }
+  return result;
 }
 
 /// Says where a loss reads values, which keeps its steps from being compiled.
@@ -72,14 +83,19 @@ FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validatio
   Training training(net_, *optimizer_, data, validation, options.callbacks, figures_);
   if (!options.resume_from.empty()) training.resume(options.resume_from);
   std::optional<CompileOptions> plans;
-  if (options.level) plans = CompileOptions{.level = *options.level, .budget = options.budget};
+  if (options.level)  // the first axis of every array in a batch counts items, and the last batch has fewer
+    plans = CompileOptions{.level = *options.level, .budget = options.budget, .symbolic = {BatchAxis()}};
+  // Op by op, judges get between gradients and update, which costs nothing there.
+  const StepFunctions::Verdicts verdicts =
+      plans ? verdicts_in_graph(options.callbacks, *optimizer_) : StepFunctions::Verdicts();
   StepFunctions functions([this](const NamedTensors& batch) { return values_of_batch(batch); }, optimizer_,
-                          options_, plans, where_);
+                          states_of(net_, *optimizer_), verdicts, options_, plans, where_);
   const auto figures = [&](const NamedTensors& batch) { return functions.figures(batch); };
   FitSummary summary;
   const InMode mode(net_, Mode::training);
   for (const auto& each : options.callbacks) each->begin(training);
-  Fitting fitting(training, options.callbacks, functions, options_.batches_per_step);
+  Fitting fitting(training, options.callbacks, functions, options_.batches_per_step,
+                  static_cast<bool>(verdicts));
   while (training.n_epochs() < options.epochs && !training.is_stopped()) {
     while (fitting.take_step() == Fitting::Epoch::goes_on && !training.is_stopped()) {
     }

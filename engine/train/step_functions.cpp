@@ -17,10 +17,12 @@ BatchFigures figures_of(const NamedTensors& batch, const Tensors& scalars) {
 }
 
 StepFunctions::StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
-                             const ModelOptions& options, const std::optional<CompileOptions>& plans,
-                             std::source_location where)
+                             Variables states, Verdicts verdicts, const ModelOptions& options,
+                             const std::optional<CompileOptions>& plans, std::source_location where)
     : plain_values_(std::move(values)),
       optimizer_(std::move(optimizer)),
+      states_(std::move(states)),
+      verdicts_(std::move(verdicts)),
       largest_norm_(options.largest_norm),
       largest_value_(options.largest_value),
       where_(where),
@@ -29,14 +31,15 @@ StepFunctions::StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_p
       step_(
           [this](const NamedTensors& batch) {
             auto [gradients, figures] = parted(gradients_then_values(batch));
-            take_step(std::move(gradients));
+            optimizer_->step(clipped(std::move(gradients)));
             return figures;
           },
           plans, where),
+      judged_step_([this](const NamedTensors& batch) { return figures_then_verdict(batch); }, plans, where),
       mean_([this](const Tensors& gradients) { return mean_of(gradients); }, plans, where),
       update_(
           [this](const Tensors& gradients) -> Tensors {
-            take_step(gradients);
+            optimizer_->step(clipped(gradients));
             return {};
           },
           plans, where) {}
@@ -61,10 +64,24 @@ Tensors StepFunctions::mean_of(const Tensors& gradients) const {
   return mean.take();
 }
 
-void StepFunctions::take_step(Tensors gradients) const {
+Tensors StepFunctions::clipped(Tensors gradients) const {
   if (largest_value_) gradients = clipped_by_value(gradients, *largest_value_);
   if (largest_norm_) gradients = clipped_by_norm(gradients, *largest_norm_);
-  optimizer_->step(gradients);
+  return gradients;
+}
+
+Tensors StepFunctions::figures_then_verdict(const NamedTensors& batch) const {
+  const Tensors before = values_of(states_);
+  auto [gradients, result] = parted(gradients_then_values(batch));
+  const Tensor takes = verdicts_({result[0], gradients});
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const Tensor now = states_[i].value();
+    if (now.node_pointer() != before[i].node_pointer())
+      states_[i].assign(select(copy_to(takes, now.device()), now, before[i]));
+  }
+  optimizer_->step_if(takes, clipped(std::move(gradients)));
+  result.push_back(takes);
+  return result;
 }
 
 BatchFigures StepFunctions::figures(const NamedTensors& batch) { return figures_of(batch, values_(batch)); }
@@ -85,9 +102,16 @@ void StepFunctions::update(const Tensors& gradients) { static_cast<void>(update_
 
 BatchFigures StepFunctions::step(const NamedTensors& batch) { return figures_of(batch, step_(batch)); }
 
+std::optional<BatchFigures> StepFunctions::judged_step(const NamedTensors& batch) {
+  Tensors figures = judged_step_(batch);
+  const bool is_taken = figures.back().item<bool>();
+  figures.pop_back();
+  return is_taken ? std::optional(figures_of(batch, figures)) : std::nullopt;
+}
+
 CompileStats StepFunctions::stats() const {
-  CompileStats of_step = step_.stats(), of_gradients = gradients_.stats();
-  return of_step.n_calls < of_gradients.n_calls ? of_gradients : of_step;
+  return std::ranges::max({step_.stats(), judged_step_.stats(), gradients_.stats()}, {},
+                          &CompileStats::n_calls);
 }
 
 }  // namespace lodestone::engine

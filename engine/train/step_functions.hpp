@@ -5,6 +5,7 @@
 #include "engine/compile/tree.hpp"
 #include "engine/dispatch/executor.hpp"
 #include "engine/record/op_by_op.hpp"
+#include "engine/train/callback.hpp"
 #include "engine/train/model.hpp"
 
 namespace lodestone::engine {
@@ -37,10 +38,13 @@ class Repeated {
 /// The functions of a training.
 class StepFunctions {
  public:
-  /// `values`: the loss of a batch and its figures. `where`: the place of the model, for messages.
+  /// Verdict on a step that is recorded: one boolean, true to take it.
+  using Verdicts = std::function<Tensor(const StepTensors&)>;
+  /// `values`: the loss of a batch and its figures. `states`: cells of the network beside those that are
+  /// trained. `where`: the place of the model, for messages.
   StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
-                const ModelOptions& options, const std::optional<CompileOptions>& plans,
-                std::source_location where);
+                Variables states, Verdicts verdicts, const ModelOptions& options,
+                const std::optional<CompileOptions>& plans, std::source_location where);
   StepFunctions(const StepFunctions&) = delete;
   StepFunctions& operator=(const StepFunctions&) = delete;
 
@@ -57,21 +61,26 @@ class StepFunctions {
   void update(const Tensors& gradients);
   /// Does `gradients` and `update` in one.
   [[nodiscard]] BatchFigures step(const NamedTensors& batch);
+  /// Does the same where the verdict takes the step; else no cell has changed, and there is nothing.
+  [[nodiscard]] std::optional<BatchFigures> judged_step(const NamedTensors& batch);
 
-  /// Returns how the calls of `step` were run, or those of `gradients` where there are more of them.
+  /// Returns how steps were run: the calls of `step`, `judged_step` or `gradients`, whichever were more.
   [[nodiscard]] CompileStats stats() const;
 
  private:
   [[nodiscard]] Tensors gradients_then_values(const NamedTensors& batch) const;
   [[nodiscard]] std::pair<Tensors, Tensors> parted(const Tensors& gradients_then_values) const;
+  [[nodiscard]] Tensors figures_then_verdict(const NamedTensors& batch) const;
+  [[nodiscard]] Tensors clipped(Tensors gradients) const;
   [[nodiscard]] Tensors mean_of(const Tensors& gradients) const;
-  void take_step(Tensors gradients) const;
 
   Repeated<NamedTensors>::Plain plain_values_;
   std::shared_ptr<const Optimizer> optimizer_;
+  Variables states_;
+  Verdicts verdicts_;
   std::optional<double> largest_norm_, largest_value_;
   std::source_location where_;
-  Repeated<NamedTensors> values_, gradients_, step_;
+  Repeated<NamedTensors> values_, gradients_, step_, judged_step_;
   Repeated<Tensors> mean_, update_;
 };
 

@@ -5,6 +5,7 @@
 #include "engine/ops/rules.hpp"
 #include "engine/record/tuple.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace lodestone::engine {
@@ -22,6 +23,34 @@ template <class Record>
 auto recorded(const Record& record) {
   const Differentiating no(false);
   return record();
+}
+
+/// Returns whether constants have the same bits and strides; objects are the same only if they are one.
+bool same_constants(const Tensor& a, const Tensor& b) {
+  if (a.node_pointer() == b.node_pointer()) return true;
+  if (!(a.aval() == b.aval()) || a.aval().kind != Kind::array || a.node().is_abstract || b.node().is_abstract)
+    return false;
+  return a.eval().node().look.strides == b.eval().node().look.strides &&
+         std::ranges::equal(a.bytes(), b.bytes());
+}
+
+/// Returns whether two lists are the same slots, and the same constants where there are none.
+bool same_uses(std::span<const Tensor> a, std::span<const Trace::Slot> slots_a, std::span<const Tensor> b,
+               std::span<const Trace::Slot> slots_b) {
+  bool same = std::ranges::equal(slots_a, slots_b) && a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = slots_a[i] >= 0 || same_constants(a[i], b[i]);
+  return same;
+}
+
+bool same_traces(const Trace& a, const Trace& b) {
+  const auto same_step = [&](const Trace::Step& x, const Trace::Step& y) {
+    const bool same_attrs = x.attrs && y.attrs ? x.attrs->equals(*y.attrs) : !x.attrs && !y.attrs;
+    return x.op == y.op && x.op->runs_when_recorded == nullptr && same_attrs &&
+           x.out.aval() == y.out.aval() && same_uses(x.in, a.slots_of(x), y.in, b.slots_of(y));
+  };
+  return avals_of(a.inputs()) == avals_of(b.inputs()) &&
+         std::ranges::equal(a.steps(), b.steps(), same_step) &&
+         same_uses(a.outputs(), a.output_slots(), b.outputs(), b.output_slots());
 }
 
 }  // namespace
@@ -59,8 +88,18 @@ Tensors Subgraph::operator()(const Tensors& inputs) const { return trace_->value
 std::string attr_text(const Subgraph& subgraph) {
   return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs());
 }
-std::uint64_t attr_hash(const Subgraph& subgraph) { return std::bit_cast<std::uintptr_t>(&subgraph.trace()); }
-bool attr_equals(const Subgraph& a, const Subgraph& b) { return &a.trace() == &b.trace(); }
+std::uint64_t attr_hash(const Subgraph& subgraph) {
+  using detail::mixed;
+  std::uint64_t hash = mixed(subgraph.n_inputs(), subgraph.n_outputs());
+  for (const Trace::Step& each : subgraph.trace().steps()) {
+    hash = mixed(hash, std::bit_cast<std::uintptr_t>(each.op));
+    hash = mixed(hash, each.attrs ? each.attrs->hash() : 0);
+  }
+  return hash;
+}
+bool attr_equals(const Subgraph& a, const Subgraph& b) {
+  return &a.trace() == &b.trace() || same_traces(a.trace(), b.trace());
+}
 
 Tensors joined(std::initializer_list<std::span<const Tensor>> lists) {
   Tensors result;

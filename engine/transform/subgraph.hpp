@@ -56,7 +56,8 @@ struct Subgraph::WithCells {
 /// Gives the cells these tensors.
 void assign_all(const Variables& cells, std::span<const Tensor> values, const std::source_location& where);
 [[nodiscard]] std::string attr_text(const Subgraph& subgraph);  ///< "2 -> 1"
-// As attributes, sub-graphs compare by identity: what was recorded once, and its copies.
+// As attributes, sub-graphs are equal if they do the same ops on the same inputs and constants, wherever they
+// were recorded; those with ops that run when they are recorded only if they are one.
 [[nodiscard]] std::uint64_t attr_hash(const Subgraph& subgraph);
 [[nodiscard]] bool attr_equals(const Subgraph& a, const Subgraph& b);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch norm of the columns of x [n, m]: three passes for values and moments, two for slopes.
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/moments.hpp"
 #include "engine/backend/workspace.hpp"
@@ -54,8 +55,8 @@ void values_kernel(const KernelCall& call) {
     r[j] = reciprocal_deviation<T>(totals[j] / static_cast<double>(n), call.attrs_of<EpsilonAttrs>().epsilon);
   const Columns<T> of{mean, r, call.in[1].as<T>(), call.in[2].as<T>()};
   const auto write = Widest<write_rows<T>>::get();
-  share(n, ns_of_column_pass * static_cast<double>(n * m),
-        [&, m = m](Dim first, Dim last) { write(x + first * m, y + first * m, of, last - first, m); });
+  in_blocks<T>(call, n, m, ns_of_column_pass,
+               [&, m = m](Dim first, Dim last) { write(x + first * m, y + first * m, of, last - first, m); });
 }
 
 template <class T>
@@ -92,19 +93,24 @@ void slopes_kernel(const KernelCall& call) {
   write_slopes(slopes, n, m, call.out[0].as<T>());
 }
 
+Dim channels_of(const KernelCall& call) { return call.out[1].count(); }
+
 template <class T>
 void register_for(OpTable& table) {
-  const auto put = [&](std::string_view name, void (*run)(const KernelCall&),
-                       Workspace (*workspace)(const KernelCall&)) {
-    table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
-                               {.name = "cpu.columns",
-                                .run = run,
-                                .contiguous_inputs = true,
-                                .in_place = true,
-                                .workspace = workspace});
+  const auto put = [&](std::string_view name, const Kernel& kernel) {
+    table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, kernel);
   };
-  put("batch_norm", values_kernel<T>, shared_workspace<value_arrays<T>>);
-  put("batch_norm_slopes", slopes_kernel<T>, shared_workspace<slope_arrays<T>>);
+  put("batch_norm", {.name = "cpu.columns",
+                     .run = values_kernel<T>,
+                     .contiguous_inputs = true,
+                     .in_place = true,
+                     .workspace = shared_workspace<value_arrays<T>>,
+                     .hands_over = channels_of});
+  put("batch_norm_slopes", {.name = "cpu.columns",
+                            .run = slopes_kernel<T>,
+                            .contiguous_inputs = true,
+                            .in_place = true,
+                            .workspace = shared_workspace<slope_arrays<T>>});
 }
 
 }  // namespace

@@ -33,11 +33,12 @@ struct Geometry {
     k_group = k / groups;
   }
   [[nodiscard]] Dim n_taps() const { return volume(window); }
-  /// Returns the nanoseconds that the convolution of elements of T takes on one thread, roughly.
+  /// Returns the nanoseconds that the convolution of elements of T takes on one thread, roughly. Few channels
+  /// take as long as some more.
   template <class T>
   [[nodiscard]] double ns() const {
-    const double flops =
-        2.0 * static_cast<double>(items * volume(positions) * n_taps()) * static_cast<double>(of_group * k);
+    const double flops = 2.0 * static_cast<double>(items * volume(positions) * n_taps()) *
+                         static_cast<double>(std::max<Dim>(of_group, 4) * std::max<Dim>(k, 8));
     return flops * (sizeof(T) == 4 ? 0.01 : 0.02);
   }
 };

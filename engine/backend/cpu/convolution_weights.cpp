@@ -23,6 +23,8 @@ constexpr Dim bytes_of_chunk = Dim{1} << 16;
 constexpr Dim bytes_of_round = Dim{1} << 18, bytes_of_shared_round = Dim{1} << 20;
 /// Threads share rounds of at least so many nanoseconds.
 constexpr double ns_of_shared_round = 5e5;
+/// Work of at least so many nanoseconds is shared in rounds; less of it, from so many on, in two pieces.
+constexpr double ns_of_rounds = 2e5, ns_of_pieces = 5e3;
 
 /// Some of the outputs: whole items, or lines of one item along the second axis.
 struct Chunk {
@@ -49,6 +51,12 @@ struct Weights {
   /// Returns true where blocks of columns are taken from y as it stands.
   [[nodiscard]] bool takes_y() const { return g.k_group % width == 0; }
   [[nodiscard]] Dim n_units() const { return n_blocks * g.n_taps() * units_of_tap; }
+  [[nodiscard]] Dim n_sums() const { return n_units() * rows_of_unit * width; }
+  [[nodiscard]] double ns_of_group() const { return g.template ns<T>() / static_cast<double>(g.groups); }
+  /// Returns in how many pieces items are added up, by the amount of work alone.
+  [[nodiscard]] Dim n_pieces() const {
+    return ns_of_group() >= ns_of_pieces && ns_of_group() < ns_of_rounds && g.items > 1 ? 2 : 1;
+  }
   [[nodiscard]] Dim n_columns(Dim block) const { return std::min(width, g.k_group - block * width); }
   [[nodiscard]] Passes<T> passes(Layout& layout) const { return {layout, plans, g, 0, 0, width}; }
   /// Returns how many items have about so many bytes.
@@ -99,7 +107,7 @@ struct Copies {
   }
 };
 
-/// The arrays that threads share: the copies of some rounds and the sums of all units.
+/// The arrays that threads share: the copies of some rounds and the sums of all units, for each piece.
 template <class T>
 struct Arrays {
   Rounds rounds;
@@ -107,7 +115,7 @@ struct Arrays {
   T* sums;
   Arrays(Layout& layout, const Weights<T>& of) : rounds(layout, of.shared_round(), of.n_units()) {
     for (Copies<T>& each : copies) each = Copies<T>(layout, of);
-    sums = layout.array<T>(of.n_units() * rows_of_unit * of.width);
+    sums = layout.array<T>(of.n_pieces() * of.n_sums());
   }
 };
 
@@ -132,8 +140,15 @@ struct Group {
   T* out;
 
   void run() const {
-    std::fill_n(arrays.sums, w.n_units() * rows_of_unit * w.width, T(0));
-    const bool is_shared = core::threads() > 1 && w.g.template ns<T>() / w.g.groups >= least_shared_ns;
+    std::fill_n(arrays.sums, w.n_pieces() * w.n_sums(), T(0));
+    w.n_pieces() > 1 ? run_pieces() : run_rounds();
+    for (Dim unit = 0; unit < w.n_units(); ++unit) store(unit);
+  }
+
+ private:
+  /// Adds up one round of items after the other.
+  void run_rounds() const {
+    const bool is_shared = core::threads() > 1 && w.ns_of_group() >= ns_of_rounds;
     const Dim n = is_shared ? w.shared_round() : w.items_of(bytes_of_round);
     const Dim n_parts = is_shared ? std::min<Dim>(w.n_units(), 2 * core::threads()) : 1;
     arrays.rounds.run((w.g.items + n - 1) / n, n, n_parts, is_shared,
@@ -146,13 +161,33 @@ struct Group {
                         w.for_each_chunk(std::min(n, w.g.items - round * n), [&](const Chunk& chunk) {
                           for (Dim unit = w.n_units() * part / n_parts;
                                unit < w.n_units() * (part + 1) / n_parts; ++unit)
-                            add(unit, round * n, chunk, from);
+                            add(unit, round * n, chunk, from, arrays.sums);
                         });
                       });
-    for (Dim unit = 0; unit < w.n_units(); ++unit) store(unit);
   }
-
- private:
+  /// Adds up pieces of the items, each with copies and sums of its own, and then the pieces.
+  void run_pieces() const {
+    const Dim n = w.n_pieces(), at_once = w.items_of(bytes_of_round);
+    share(n, w.ns_of_group(), [&](Dim begin, Dim end) {
+      for (Dim piece = begin; piece < end; ++piece) {
+        const Copies<T>& copies = arrays.copies[static_cast<std::size_t>(piece)];
+        const Dim last = w.g.items * (piece + 1) / n;
+        for (Dim first = w.g.items * piece / n; first < last; first += at_once) {
+          const Dim items = std::min(at_once, last - first);
+          for (Dim i = 0; i < items; ++i) copy(first + i, copies, i);
+          w.for_each_chunk(items, [&](const Chunk& chunk) {
+            for (Dim unit = 0; unit < w.n_units(); ++unit)
+              add(unit, first, chunk, copies, arrays.sums + piece * w.n_sums());
+          });
+        }
+      }
+    });
+    for (Dim piece = 1; piece < n; ++piece) {
+      const T* const from = arrays.sums + piece * w.n_sums();
+      take_over(from, w.n_sums());
+      for (Dim i = 0; i < w.n_sums(); ++i) arrays.sums[i] += from[i];
+    }
+  }
   [[nodiscard]] T* columns_of(const Copies<T>& copies, Dim block, Dim place) const {
     return copies.columns + (block * w.shared_round() + place) * w.n_positions * w.width;
   }
@@ -169,7 +204,7 @@ struct Group {
     }
   }
   /// Adds to a unit what a chunk of a round gives, which begins at item `first`.
-  void add(Dim i, Dim first, const Chunk& chunk, const Copies<T>& copies) const {
+  void add(Dim i, Dim first, const Chunk& chunk, const Copies<T>& copies, T* sums) const {
     const Unit unit(w, i);
     const Geometry& g = w.g;
     const Dim step_a = g.stride[0] * w.box.step(0), step_b = g.stride[1] * w.box.step(1);
@@ -185,7 +220,7 @@ struct Group {
                   of_item + (chunk.line_a * g.positions[1] + chunk.line_b) * g.positions[2] * y_step,
                   y_step,
                   g.positions[2],
-                  arrays.sums + i * rows_of_unit * w.width,
+                  sums + i * rows_of_unit * w.width,
                   unit.n_rows,
                   w.n_columns(unit.block)});
   }

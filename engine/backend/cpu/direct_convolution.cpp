@@ -2,6 +2,7 @@
 // Convolutions without a patch matrix: each item is copied once with its padding, and a row of outputs is a
 // small product of windows of that copy with packed weights, all sums in registers. A strided transposed
 // convolution is `stride` such passes, one for each residue of the output's position.
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/cpu/tiles.hpp"
@@ -39,6 +40,8 @@ struct Convolution {
 
   [[nodiscard]] Passes<T> passes(Layout& layout) const { return {layout, plans, g, depth, columns, width}; }
   [[nodiscard]] T* padded(Layout& layout) const { return layout.array<T>(box.count()); }
+  [[nodiscard]] Dim item_in() const { return volume(in_extent) * channels_in; }
+  [[nodiscard]] Dim item_out() const { return volume(out_extent) * channels_out; }
   /// Returns a weight of a group.
   [[nodiscard]] T weight(const T* w, int group, Dim tap, Dim s, Dim column) const {
     const Dim c = is_forward ? s : column, k = group * g.k_group + (is_forward ? column : s);
@@ -66,36 +69,75 @@ void Convolution<T, direction>::run(const Pass<T>& pass, const T* from_padded, T
   }
 }
 
+/// Items that a reader makes on a thread, some at a time.
+template <class T>
+struct MadeItems {
+  const Reader* reader;
+  Dim elements, at_once;
+  T* place;
+
+  MadeItems(Layout& layout, const KernelCall& call, Dim of_item)
+      : reader(call.reader),
+        elements(of_item),
+        at_once(rows_in_cache(static_cast<std::size_t>(of_item) * sizeof(T))),
+        place(layout.array<T>(reader == nullptr ? 0 : at_once * of_item)) {
+    if (place != nullptr) reader->open();
+  }
+  /// Returns an item of those from `first` to before `last`, which are asked for in order; null without a
+  /// reader.
+  [[nodiscard]] const T* item(Dim i, Dim first, Dim last) const {
+    if (reader == nullptr) return nullptr;
+    const Dim n = (i - first) % at_once;
+    if (n == 0)
+      reader->read(i * elements, std::min(at_once, last - i) * elements, reinterpret_cast<std::byte*>(place));
+    return place + n * elements;
+  }
+};
+
 template <class T, Direction direction>
 void kernel(const KernelCall& call) {
   if (call.out[0].count() == 0) return;
   const Convolution<T, direction> conv(call);
   const T *from = call.in[0].as<T>(), *w = call.in[1].as<T>();
-  Layout shared(call.scratch.shared());
-  Passes<T> passes = conv.passes(shared);
-  passes.find(conv.box);
   for (int group = 0; group < conv.g.groups; ++group) {
-    passes.pack([&](Dim tap, Dim s, Dim column) { return conv.weight(w, group, tap, s, column); });
+    OncePerThread once;
     share(conv.g.items, conv.g.template ns<T>() / conv.g.groups, [&](Dim first, Dim last) {
       Layout own(call.scratch.of_this_thread());
+      Passes<T> passes = conv.passes(own);
       T* const padded = conv.padded(own);
-      for (Dim item = first; item < last; ++item) {
-        conv.box.fill(from + item * volume(conv.in_extent) * conv.channels_in + group * conv.depth, padded);
-        T* const out =
-            call.out[0].as<T>() + item * volume(conv.out_extent) * conv.channels_out + group * conv.columns;
-        for (const Pass<T>& pass : passes.all()) conv.run(pass, padded, out);
+      const MadeItems<T> made(own, call, conv.item_in());
+      HandOver done(call);
+      if (once.is_first()) {
+        passes.find(conv.box);
+        passes.pack([&](Dim tap, Dim s, Dim column) { return conv.weight(w, group, tap, s, column); });
       }
+      for (Dim item = first; item < last; ++item) {
+        const T* const in = made.item(item, first, last);
+        conv.box.fill((in == nullptr ? from + item * conv.item_in() : in) + group * conv.depth, padded);
+        T* const out = call.out[0].as<T>() + item * conv.item_out() + group * conv.columns;
+        for (const Pass<T>& pass : passes.all()) conv.run(pass, padded, out);
+        if (group == conv.g.groups - 1) done(item * conv.item_out(), conv.item_out());
+      }
+      done.finish();
     });
   }
 }
 
+/// Every thread packs the weights for itself: memory that one writes and others read is slow to write again.
 template <class T, Direction direction>
 Workspace workspace(const KernelCall& call) {
   const Convolution<T, direction> conv(call);
-  Layout shared, own;
-  static_cast<void>(conv.passes(shared));
+  Layout own;
+  static_cast<void>(conv.passes(own));
   static_cast<void>(conv.padded(own));
-  return {shared.bytes(), own.bytes()};
+  static_cast<void>(MadeItems<T>(own, call, conv.item_in()));
+  return {.per_thread = own.bytes()};
+}
+
+/// Items are read whole, unless their channels are in groups.
+Dim elements_read(const KernelCall& call) {
+  return call.attrs_of<ConvAttrs>().groups == 1 ? call.in[0].count() / std::max<Dim>(call.in[0].shape()[0], 1)
+                                                : 0;
 }
 
 template <class T, Direction direction>
@@ -104,7 +146,10 @@ void put(OpInfo& row) {
                   {.name = "cpu.direct",
                    .run = kernel<T, direction>,
                    .contiguous_inputs = true,
-                   .workspace = workspace<T, direction>});
+                   .reads_once = true,
+                   .workspace = workspace<T, direction>,
+                   .hands_over = elements_of_item,
+                   .reads_by = elements_read});
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ void register_onednn_products(OpTable& table);
 [[nodiscard]] std::int64_t n_onednn_runs();
 void register_pooling_kernels(OpTable& table);
 void register_normalization_kernels(OpTable& table);
+void register_attention_kernels(OpTable& table);
 void register_batch_norm_kernels(OpTable& table);
 void register_update_kernels(OpTable& table);
 void register_random_kernels(OpTable& table);

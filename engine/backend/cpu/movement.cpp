@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// pad and concatenate: fill, then copy rows to where they belong.
+// pad, concatenate and parts at positions: fill, then copy rows to where they belong.
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/indices.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
@@ -60,6 +61,41 @@ void concatenate_elements(const KernelCall& call) {
   }
 }
 
+/// Returns the extents of a batch of parts.
+Shape items_of(const PartAttrs& attrs) {
+  return Shape(std::span(attrs.extents.begin(), static_cast<std::size_t>(attrs.batch)));
+}
+
+template <class T>
+void slice_at_positions(const KernelCall& call) {
+  const auto& attrs = call.attrs_of<PartAttrs>();
+  const View &x = call.in[0], &out = call.out[0];
+  for (std::int64_t i = 0; i < items_of(attrs).count(); ++i) {
+    const IntList item = indices_of(i, items_of(attrs));
+    const T* from = x.as<T>() + offset_of(item, *x.strides) + offset_of_part(call, 1, x, item);
+    copy_block(out.as<T>() + offset_of(item, *out.strides), *out.strides, from, *x.strides, attrs.extents,
+               attrs.batch);
+  }
+}
+
+template <class T>
+void update_at_positions(const KernelCall& call) {
+  const auto& attrs = call.attrs_of<PartAttrs>();
+  const View &x = call.in[0], &part = call.in[1], &out = call.out[0];
+  if (out.data == part.data) return;  // all of x is replaced
+  for (std::int64_t i = 0; i < items_of(attrs).count(); ++i) {
+    const IntList item = indices_of(i, items_of(attrs));
+    T* const to = out.as<T>() + offset_of(item, *out.strides);
+    const auto put = [&](const View& from, std::int64_t offset) {
+      copy_block(to + offset, *out.strides, from.as<T>() + offset_of(item, *from.strides), *from.strides,
+                 from.shape(), attrs.batch);
+    };
+    const std::int64_t offset = offset_of_part(call, 2, out, item);  // may lie where the result comes
+    if (out.data != x.data) put(x, 0);
+    put(part, offset);
+  }
+}
+
 /// Makes a row-major copy of elements with gaps; the new shape is a view of the copy.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
@@ -77,6 +113,10 @@ void register_movement_kernels(OpTable& table) {
       using T = decltype(zero);
       table.at("pad").with_kernel(Backend::processor, dtype, {"cpu.rows", pad_elements<T>});
       table.at("concatenate").with_kernel(Backend::processor, dtype, {"cpu.rows", concatenate_elements<T>});
+      table.at("slice_at").with_kernel(Backend::processor, dtype, {"cpu.rows", slice_at_positions<T>});
+      table.at("update_at")
+          .with_kernel(Backend::processor, dtype,
+                       {.name = "cpu.rows", .run = update_at_positions<T>, .in_place = true});
       table.at("reshape").with_kernel(Backend::processor, dtype, {"cpu.loop", reshape_copy});
     });
   }

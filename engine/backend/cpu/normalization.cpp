@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a
 // matrix, without intermediate arrays; what follows a normalization, in one pass each.
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/moments.hpp"
 #include "engine/backend/workspace.hpp"
@@ -67,8 +68,7 @@ void normalize_columns(const KernelCall& call, Dim n, Dim m) {
   const Columns<T, 1> of(layout, n, m);
   of.measure(x, n, m, call.attrs_of<NormalizeAttrs>().epsilon);
   const auto write = Widest<write_values<T>>::get();
-  share(n, ns_of_column_pass * static_cast<double>(n * m),
-        [&](Dim first, Dim last) { write(x, y, of, first, last, m); });
+  in_blocks<T>(call, n, m, ns_of_column_pass, [&](Dim first, Dim last) { write(x, y, of, first, last, m); });
 }
 
 template <class T>
@@ -165,9 +165,10 @@ void normalize_kernel(const KernelCall& call) {
   const auto [n, m, along] = Matrix(call);
   if (along == Along::columns) return normalize_columns<T>(call, n, m);
   const auto run = Widest<normalize_rows<T>>::get();
-  share(n, 3.0 * ns_of_column_pass * static_cast<double>(n * m), [&, m = m](Dim first, Dim last) {
-    run(call.in[0].as<T>() + first * m, call.out[0].as<T>() + first * m, last - first, m,
-        call.attrs_of<NormalizeAttrs>().epsilon);
+  T* const y = call.out[0].as<T>();
+  const T* const x = call.reader == nullptr ? call.in[0].as<T>() : y;  // a reader makes rows there
+  in_blocks<T>(call, n, m, 3.0 * ns_of_column_pass, [&, m = m](Dim first, Dim last) {
+    run(x + first * m, y + first * m, last - first, m, call.attrs_of<NormalizeAttrs>().epsilon);
   });
 }
 
@@ -181,6 +182,11 @@ void slope_kernel(const KernelCall& call) {
     run(call.in[0].as<T>() + first * m, call.in[1].as<T>() + first * m, call.out[0].as<T>() + first * m,
         last - first, m, call.attrs_of<NormalizeAttrs>().epsilon);
   });
+}
+
+/// Rows are read whole, columns three times.
+Dim elements_read(const KernelCall& call) {
+  return Matrix(call).along == Along::rows ? elements_of_row(call) : 0;
 }
 
 double* totals_of_products(Layout& layout, const KernelCall& call) {
@@ -213,10 +219,38 @@ void scale_shift_kernel(const KernelCall& call) {
         });
 }
 
-/// x scale + shift
+template <class T>
+[[gnu::always_inline]] inline void scale_shift_loop(const Plane& plane, std::byte* out,
+                                                    const PlaneInputs& in) {
+  T* y = reinterpret_cast<T*>(out);
+  const T *x = reinterpret_cast<const T*>(in[0]), *scale = reinterpret_cast<const T*>(in[1]),
+          *shift = reinterpret_cast<const T*>(in[2]);
+  const auto [of_x, of_scale, of_shift] = plane.step;
+  const bool are_dense = of_x == 1 && of_scale == 1 && of_shift == 1;
+  for (std::int64_t row = 0; row < plane.rows; ++row) {
+    if (are_dense) {
+      for (std::int64_t i = 0; i < plane.length; ++i) y[i] = x[i] * scale[i] + shift[i];
+    } else {
+      for (std::int64_t i = 0; i < plane.length; ++i)
+        y[i] = x[i * of_x] * scale[i * of_scale] + shift[i * of_shift];
+    }
+    y += plane.length;
+    x += plane.row_step[0];
+    scale += plane.row_step[1];
+    shift += plane.row_step[2];
+  }
+}
+template <class T>
+PlaneFn widest_scale_shift() {
+  return Widest<scale_shift_loop<T>>::get();
+}
+template <class T>
+constexpr LoopBody scale_shift_body{widest_scale_shift<T>, 3, ns_of_column_pass, "c * a + b"};
+
+/// One step instead of a product and a sum, whose bits it has.
+template <class T>
 ExprId scale_shift_expression(ExprWriter& writer, const Attrs*, std::span<const ExprId> in) {
-  static const OpInfo &add = op_named("add"), &multiply = op_named("multiply");
-  return writer.apply(add, {writer.apply(multiply, {in[0], in[1]}), in[2]});
+  return writer.apply(scale_shift_body<T>, core::dtype_of<T>, in);
 }
 
 bool sums_columns(const InferArgs& args) {
@@ -236,7 +270,9 @@ void register_for(OpTable& table) {
   put("normalize", {.name = "cpu.columns",
                     .run = normalize_kernel<T>,
                     .contiguous_inputs = true,
-                    .workspace = normalize_workspace<T, 1>});
+                    .workspace = normalize_workspace<T, 1>,
+                    .hands_over = elements_of_row,
+                    .reads_by = elements_read});
   put("normalize_slope", {.name = "cpu.columns",
                           .run = slope_kernel<T>,
                           .contiguous_inputs = true,
@@ -249,7 +285,7 @@ void register_for(OpTable& table) {
                       .run = scale_shift_kernel<T>,
                       .contiguous_inputs = true,
                       .in_place = true,
-                      .expression = scale_shift_expression});
+                      .expression = scale_shift_expression<T>});
 }
 
 }  // namespace

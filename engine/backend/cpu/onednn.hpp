@@ -51,10 +51,11 @@ struct Pieces {
   static constexpr Dim most = 8;
   Dim n, items;
 
-  /// Divides work of about `ns` nanoseconds into `allowed` pieces at most.
-  Pieces(Dim n_items, double ns, Dim allowed = most) {
+  /// Divides work of about `ns` nanoseconds into `allowed` pieces at most, and `least` where items allow it.
+  Pieces(Dim n_items, double ns, Dim allowed = most, Dim least = 1) {
     constexpr double ns_of_piece = 1e5;
-    const Dim worth = static_cast<Dim>(std::min(ns / ns_of_piece, static_cast<double>(most)));
+    const Dim worth =
+        std::max(least, static_cast<Dim>(std::min(ns / ns_of_piece, static_cast<double>(most))));
     n = std::clamp<Dim>(std::min(worth, allowed), 1, n_items);
     items = (n_items + n - 1) / n;
     n = (n_items + items - 1) / items;

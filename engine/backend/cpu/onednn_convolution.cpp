@@ -2,6 +2,7 @@
 // Convolutions in f32 by oneDNN. Items are divided by shape alone, so that no bit depends on the number of
 // threads.
 #include "engine/backend/cpu/convolution_geometry.hpp"
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/onednn.hpp"
 #include "engine/backend/cpu/share.hpp"
@@ -175,11 +176,12 @@ class Convolution {
   dnnl::reorder reorder_;
 };
 
-/// Returns a division of the items, where the slopes of all pieces in the weights have room.
+/// Returns a division of the items, where the slopes of all pieces in the weights have room. Two threads
+/// share the least of it.
 onednn::Pieces pieces_of(const Problem& p) {
   constexpr Dim bytes_of_sums = Dim{1} << 24;
   const Dim room = bytes_of_sums / (p.n_weights() * Dim{sizeof(float)});
-  return {p.items, p.ns(), p.wanted == Wanted::slope_in_w ? room : onednn::Pieces::most};
+  return {p.items, p.ns(), p.wanted == Wanted::slope_in_w ? room : onednn::Pieces::most, 2};
 }
 
 /// Returns the calling thread's convolution for a piece.
@@ -235,6 +237,7 @@ void convolve(const KernelCall& call, const Problem& problem) {
     const onednn::OneThread alone;
     std::byte* const scratch = call.scratch.of_this_thread();
     Convolution* packed = nullptr;
+    HandOver done(call);
     for (Dim i = first; i < last; ++i) {
       Convolution& convolution = *convolution_for(problem, pieces, i);
       const float* const x = of.x.as<float>() + i * pieces.items * problem.x_item();
@@ -246,14 +249,18 @@ void convolve(const KernelCall& call, const Problem& problem) {
         if (packed != &convolution) convolution.pack(of.w.as<float>(), scratch);
         packed = &convolution;
         convolution.run(x, y, scratch);
+        done(i * pieces.items * problem.y_item(), pieces.items_of(i, problem.items) * problem.y_item());
       }
     }
+    done.finish();
   });
   if (sums == nullptr) return;
   float* const w = of.w.as<float>();
   std::copy_n(sums, problem.n_weights(), w);
   for (Dim i = 1; i < pieces.n; ++i) {
-    for (Dim j = 0; j < problem.n_weights(); ++j) w[j] += sums[i * problem.n_weights() + j];
+    const float* const from = sums + i * problem.n_weights();
+    take_over(from, problem.n_weights());
+    for (Dim j = 0; j < problem.n_weights(); ++j) w[j] += from[j];
   }
 }
 
@@ -283,6 +290,13 @@ Workspace workspace(const KernelCall& call) {
   return {.shared = shared.bytes(), .per_thread = own};
 }
 
+/// Readers are for the kernels that rows had before.
+template <Wanted wanted>
+Dim reads_by(const KernelCall& call) {
+  const Kernel& other = other_kernel<wanted>();
+  return other.reads_by == nullptr || problem_of(wanted, call) ? 0 : other.reads_by(call);
+}
+
 template <Wanted wanted>
 void put(OpInfo& row) {
   other_kernel<wanted>() = row.kernel(Device::Kind::cpu, DType::f32);
@@ -290,7 +304,10 @@ void put(OpInfo& row) {
                   {.name = other_kernel<wanted>().name,
                    .run = run<wanted>,
                    .contiguous_inputs = true,
-                   .workspace = workspace<wanted>});
+                   .reads_once = other_kernel<wanted>().reads_once,
+                   .workspace = workspace<wanted>,
+                   .hands_over = other_kernel<wanted>().hands_over,
+                   .reads_by = reads_by<wanted>});
 }
 
 }  // namespace

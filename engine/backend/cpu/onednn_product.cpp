@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of narrow operands by oneDNN, where the processor multiplies them itself: bf16 in f32, i8 and u8
 // in i32.
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/matrix_operands.hpp"
 #include "engine/backend/cpu/onednn.hpp"
@@ -101,6 +102,9 @@ struct Division {
   [[nodiscard]] Dim step_of_a() const { return pieces.items * all.a_steps[by_stack() ? 0 : 1]; }
   [[nodiscard]] Dim step_of_b() const { return by_stack() ? pieces.items * all.b_steps[0] : 0; }
   [[nodiscard]] Dim step_of_c() const { return pieces.items * all.columns * (by_stack() ? all.rows : 1); }
+  [[nodiscard]] Dim elements_of(Dim i) const {
+    return pieces.items_of(i, by_stack() ? all.batch : all.rows) * all.columns * (by_stack() ? all.rows : 1);
+  }
 
  private:
   /// Returns how many pieces the rows allow: each of them brings b into oneDNN's order again.
@@ -155,10 +159,14 @@ void multiply(const KernelCall& call) {
   both.pack(call);
   share(division->pieces.n, division->all.ns(), [&](Dim first, Dim last) {
     const onednn::OneThread alone;
-    for (Dim i = first; i < last; ++i)
+    HandOver done(call);
+    for (Dim i = first; i < last; ++i) {
       division->piece(i)->run(both.a.data + i * division->step_of_a(),
                               both.b.data + i * division->step_of_b(),
                               call.out[0].as<C>() + i * division->step_of_c(), call.scratch.of_this_thread());
+      done(i * division->step_of_c(), division->elements_of(i));
+    }
+    done.finish();
   });
 }
 
@@ -184,7 +192,8 @@ void put(OpInfo& row, dnnl_cpu_isa_t instructions) {
                   {.name = other_kernel<A>().name,
                    .run = multiply<A, B, C>,
                    .contiguous_inputs = true,
-                   .workspace = workspace<A, B, C>});
+                   .workspace = workspace<A, B, C>,
+                   .hands_over = other_kernel<A>().hands_over});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Complex convolutions as matrix products: the windows of a few positions are laid out as rows (a patch
 // matrix), and all channels of a group are one product. Rows are taken in chunks that stay in the cache.
 #include "engine/backend/cpu/gemm.hpp"
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/patches.hpp"
 #include "engine/backend/workspace.hpp"
@@ -62,18 +63,21 @@ void conv_kernel(const KernelCall& call) {
   const Chunks<T> chunks(call.attrs_of<ConvAttrs>(), of_conv(call));
   const Dim k = chunks.k, length = chunks.patches.row_length();
   T* const rows = shared_arrays<rows_of_chunk<T, of_conv>>(call);
+  HandOver done(call);
   chunks.for_each([&](Dim first, Dim n, int group) {
     chunks.patches.gather(call.in[0].as<T>(), group, first, n, rows);
     gemm<T>({n, chunks.k_group, length}, {rows, length, 1},
             {call.in[1].as<T>() + group * chunks.k_group, k, 1},
             {call.out[0].as<T>() + first * k + group * chunks.k_group, k});
+    if (group == chunks.groups - 1) done(first * k, n * k);
   });
+  done.finish();
 }
 
 template <class T>
 void conv_transpose_kernel(const KernelCall& call) {
   std::fill_n(call.out[0].as<T>(), call.out[0].count(), T(0));
-  if (call.in[0].count() == 0) return;
+  if (call.in[0].count() == 0) return HandOver::all(call, call.out[0].count(), elements_of_item(call));
   const Chunks<T> chunks(call.attrs_of<ConvAttrs>(), of_transpose(call));
   const Dim k = chunks.k, length = chunks.patches.row_length();
   T* const rows = shared_arrays<rows_of_chunk<T, of_transpose>>(call);
@@ -82,6 +86,7 @@ void conv_transpose_kernel(const KernelCall& call) {
             {call.in[1].as<T>() + group * chunks.k_group, 1, k}, {rows, length});
     chunks.patches.scatter_add(rows, group, first, n, call.out[0].as<T>());
   });
+  HandOver::all(call, call.out[0].count(), elements_of_item(call));
 }
 
 template <class T>
@@ -100,19 +105,20 @@ void conv_weights_kernel(const KernelCall& call) {
 }
 
 template <class T, OperandsOf operands_of>
-void put(OpInfo& row, void (*run)(const KernelCall&)) {
+void put(OpInfo& row, void (*run)(const KernelCall&), std::int64_t (*hands_over)(const KernelCall&)) {
   row.with_kernel(Backend::processor, core::dtype_of<T>,
                   {.name = "cpu.patches",
                    .run = run,
                    .contiguous_inputs = true,
-                   .workspace = shared_workspace<rows_of_chunk<T, operands_of>>});
+                   .workspace = shared_workspace<rows_of_chunk<T, operands_of>>,
+                   .hands_over = hands_over});
 }
 
 template <class T>
 void register_for(OpTable& table) {
-  put<T, of_conv>(table.at("conv"), conv_kernel<T>);
-  put<T, of_transpose>(table.at("conv_transpose"), conv_transpose_kernel<T>);
-  put<T, of_weights>(table.at("conv_weights"), conv_weights_kernel<T>);
+  put<T, of_conv>(table.at("conv"), conv_kernel<T>, elements_of_row);
+  put<T, of_transpose>(table.at("conv_transpose"), conv_transpose_kernel<T>, elements_of_item);
+  put<T, of_weights>(table.at("conv_weights"), conv_weights_kernel<T>, nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products by BLAS: dot_general, and widening_dot_general of operands that are widened first.
 #include "engine/backend/cpu/gemm.hpp"
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/matrix_operands.hpp"
 #include "engine/backend/cpu/share.hpp"
@@ -25,42 +26,98 @@ bool is_small_product(const KernelCall& call) {
          is_only(attrs.contract_a, 1) && is_only(attrs.contract_b, 0) && call.out[0].shape()[0] < 128;
 }
 
-/// Multiplies stacks of matrices. Rows are split by the shape alone: BLAS adds in another order for other
-/// numbers of rows, and the number of threads must not change a bit. Each piece costs BLAS another look at B,
-/// hence few of them.
+/// A division of the rows of each matrix of a stack: by the shape alone, since BLAS adds in another order
+/// for other numbers of rows, and the number of threads must not change a bit. Each piece costs BLAS another
+/// look at B, hence few of them.
+struct RowPieces {
+  static constexpr double ns_of_piece = 2e5;
+  double ns;  ///< for a matrix, on one thread, roughly
+  Dim rows, n;
+  template <class A, class B>
+  explicit RowPieces(const Operands<A, B>& both)
+      : ns(0.02 * static_cast<double>(both.a.rows * both.b.columns) * static_cast<double>(both.a.columns)),
+        rows(both.a.rows),
+        n(std::clamp<Dim>(std::min(rows / 128, static_cast<Dim>(ns / ns_of_piece)), 1, 4)) {}
+  [[nodiscard]] Dim first(Dim piece) const { return piece * rows / n; }
+  [[nodiscard]] Dim longest() const { return (rows + n - 1) / n; }
+};
+
+/// Returns the place of the rows of a piece of A, on the thread that a reader makes them on.
 template <class T>
-void multiply(const Operands<T>& both, T* out) {
+T* made_rows(Layout& of_thread, const KernelCall& call, const Operand<T>& a, const RowPieces& by) {
+  return of_thread.array<T>(call.reader == nullptr ? 0 : by.longest() * a.columns);
+}
+
+/// Multiplies stacks of matrices, piece by piece.
+template <class T>
+void multiply(const KernelCall& call, const Operands<T>& both, T* out) {
   const auto& [a, b] = both;
-  const double ns = 0.02 * static_cast<double>(a.rows * b.columns) * static_cast<double>(a.columns);
-  const Dim pieces = std::clamp<Dim>(std::min(a.rows / 128, static_cast<Dim>(ns / least_shared_ns)), 1, 4);
-  share(a.batch * pieces, ns * static_cast<double>(a.batch), [&, &a = a, &b = b](Dim begin, Dim end) {
+  const RowPieces by(both);
+  const bool is_one = a.batch * by.n == 1;
+  share(a.batch * by.n, by.ns * static_cast<double>(a.batch), [&, &a = a, &b = b](Dim begin, Dim end) {
+    Layout own(call.reader == nullptr ? nullptr : call.scratch.of_this_thread());
+    T* const made = made_rows(own, call, a, by);
+    if (call.reader != nullptr) call.reader->open();
+    HandOver done(call);
     for (Dim i = begin; i < end; ++i) {
-      const Dim n = i / pieces, first = i % pieces * a.rows / pieces,
-                last = (i % pieces + 1) * a.rows / pieces;
-      gemm<T>({last - first, b.columns, a.columns},
-              {a.data + n * a.batch_stride + first * a.row_stride, a.row_stride, a.column_stride},
+      const Dim n = i / by.n, first = by.first(i % by.n), rows = by.first(i % by.n + 1) - first,
+                at = n * a.rows + first;
+      GemmOperand<T> left{a.data + n * a.batch_stride + first * a.row_stride, a.row_stride, a.column_stride};
+      if (call.reader != nullptr) {
+        call.reader->read(at * a.columns, rows * a.columns, reinterpret_cast<std::byte*>(made));
+        left = {made, a.columns, 1};
+      }
+      gemm<T>({rows, b.columns, a.columns}, left,
               {b.data + n * b.batch_stride, b.row_stride, b.column_stride},
-              {out + (n * a.rows + first) * b.columns, b.columns});
+              {out + at * b.columns, b.columns});
+      if (!is_one) done(at * b.columns, rows * b.columns);
     }
+    done.finish();
   });
+  if (is_one) HandOver::all(call, a.rows * b.columns, b.columns);
+}
+
+/// Returns the elements of a row of the result.
+template <class A, class B = A>
+Dim columns_of(const KernelCall& call) {
+  Layout layout;
+  return operands<A, B>(layout, call).b.columns;
+}
+
+/// Returns the elements of a row of A where its rows lie one behind the other and are multiplied in several
+/// pieces, else 0. A reader can then make them as they come.
+template <class T>
+Dim summed_in_order(const KernelCall& call) {
+  Layout layout;
+  const Operands<T> both = operands<T>(layout, call);
+  const Operand<T>& a = both.a;
+  const bool is_in_order = a.order.empty() && (a.columns == 1 || a.column_stride == 1) &&
+                           (a.rows == 1 || a.row_stride == a.columns) &&
+                           (a.batch == 1 || a.batch_stride == a.rows * a.columns);
+  return is_in_order && a.batch * RowPieces(both).n > 1 ? a.columns : 0;
 }
 
 template <class T>
 void dot_kernel(const KernelCall& call) {
-  if (is_small_product(call)) {
+  if (call.reader == nullptr && is_small_product(call)) {
     const Dim rows = call.out[0].shape()[0], columns = call.out[0].shape()[1], summed = call.in[0].shape()[1];
-    return gemm<T>({rows, columns, summed}, {call.in[0].as<T>(), summed, 1}, {call.in[1].as<T>(), columns, 1},
-                   {call.out[0].as<T>(), columns});
+    gemm<T>({rows, columns, summed}, {call.in[0].as<T>(), summed, 1}, {call.in[1].as<T>(), columns, 1},
+            {call.out[0].as<T>(), columns});
+    return HandOver::all(call, rows * columns, columns);
   }
   if (call.out[0].count() == 0) return;
   const Operands<T> both = shared_arrays<operands<T>>(call);
   both.pack(call);
-  multiply(both, call.out[0].as<T>());
+  multiply(call, both, call.out[0].as<T>());
 }
 
 template <class T>
 Workspace workspace(const KernelCall& call) {
-  return is_small_product(call) ? Workspace() : shared_workspace<operands<T>>(call);
+  if (call.reader == nullptr && is_small_product(call)) return {};
+  Layout shared, own;
+  const Operands<T> both = operands<T>(shared, call);
+  static_cast<void>(made_rows(own, call, both.a, RowPieces(both)));
+  return {shared.bytes(), own.bytes()};
 }
 
 /// Narrow operands, without gaps, and those in the dtype in which they are multiplied.
@@ -99,10 +156,12 @@ void widening_kernel(const KernelCall& call) {
   convert(narrow.a.data, call.in[0].count(), wide.a.copy);
   convert(narrow.b.data, call.in[1].count(), wide.b.copy);
   if constexpr (std::is_same_v<Wide, Out>) {
-    multiply(wide, call.out[0].as<Out>());
+    multiply(call, wide, call.out[0].as<Out>());
   } else {
-    multiply(wide, product);
+    const KernelCall unhooked{call.op, call.attrs, call.in, call.out, call.scratch, call.where};
+    multiply(unhooked, wide, product);
     convert(static_cast<const Wide*>(product), n, call.out[0].as<Out>());
+    HandOver::all(call, n, wide.b.columns);
   }
 }
 
@@ -111,7 +170,8 @@ Kernel widening() {
   return {.name = "cpu.gemm",
           .run = widening_kernel<A, B, Wide, Out>,
           .contiguous_inputs = true,
-          .workspace = shared_workspace<widened<A, B, Wide, Out>>};
+          .workspace = shared_workspace<widened<A, B, Wide, Out>>,
+          .hands_over = columns_of<A, B>};
 }
 
 /// Returns the kernel for these second operands. Sums of products of bytes are exact in f64.
@@ -129,13 +189,19 @@ void put_of_bytes(OpInfo& row) {
       {.name = "cpu.gemm",
        .run = [](const KernelCall& call) { widening_of_bytes<A>(call).run(call); },
        .contiguous_inputs = true,
-       .workspace = [](const KernelCall& call) { return widening_of_bytes<A>(call).workspace(call); }});
+       .workspace = [](const KernelCall& call) { return widening_of_bytes<A>(call).workspace(call); },
+       .hands_over = [](const KernelCall& call) { return widening_of_bytes<A>(call).hands_over(call); }});
 }
 
 template <class T>
 void put(OpInfo& row) {
   row.with_kernel(Backend::processor, core::dtype_of<T>,
-                  {.name = "cpu.gemm", .run = dot_kernel<T>, .workspace = workspace<T>});
+                  {.name = "cpu.gemm",
+                   .run = dot_kernel<T>,
+                   .reads_once = true,
+                   .workspace = workspace<T>,
+                   .hands_over = columns_of<T>,
+                   .reads_by = summed_in_order<T>});
 }
 
 }  // namespace

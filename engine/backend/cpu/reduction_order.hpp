@@ -23,12 +23,12 @@ inline constexpr std::int64_t elements_of_piece = 64 * elements_of_block;
 /// Columns of floats are summed over so many rows in the working precision, every fourth row by itself. Those
 /// sums are added in double: (first + second) + (third + fourth).
 inline constexpr Dim rows_at_once = 64;
-/// The pieces of n rows of m numbers, each about 65 536; what they give is added up in turn. A complex number
+/// The pieces of n rows of m numbers, each about 16 384; what they give is added up in turn. A complex number
 /// counts as two.
 struct Pieces {
   Dim n, rows;  ///< their number, and the rows of each but the last
   Pieces(Dim n_rows, Dim m) {
-    constexpr Dim numbers_of_piece = 1 << 16;
+    constexpr Dim numbers_of_piece = 1 << 14;
     rows = std::max<Dim>(numbers_of_piece / std::max<Dim>(m, 1) / rows_at_once, 1) * rows_at_once;
     n = std::max<Dim>((n_rows + rows - 1) / rows, 1);
   }

@@ -15,6 +15,7 @@ void register_cpu_kernels(OpTable& table) {
   cpu_backend::register_patch_convolution_kernels(table);
   cpu_backend::register_pooling_kernels(table);
   cpu_backend::register_normalization_kernels(table);
+  cpu_backend::register_attention_kernels(table);
   cpu_backend::register_batch_norm_kernels(table);
   cpu_backend::register_update_kernels(table);
   cpu_backend::register_random_kernels(table);

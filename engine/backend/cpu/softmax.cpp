@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax and log_softmax over the last axis, a row at a time while it lies in cache. Maxima and sums in 16
 // lanes combined in pairs: the same bits on every vector width.
+#include "engine/backend/cpu/hand_over.hpp"
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/sums.hpp"
@@ -36,24 +37,30 @@ template <Form form, class T>
 void softmax_kernel(const KernelCall& call) {
   const std::int64_t n = call.out[0].shape().back();
   const auto rows = Widest<softmax_rows<form, T>>::get();
-  share(call.out[0].count() / n, (form == Form::plain ? 2.0 : 4.0) * static_cast<double>(call.out[0].count()),
-        [&](Dim first, Dim last) {
-          rows(call.in[0].as<T>() + first * n, call.out[0].as<T>() + first * n, last - first, n);
-        });
+  T* const y = call.out[0].as<T>();
+  const T* const x = call.reader == nullptr ? call.in[0].as<T>() : y;  // a reader makes rows there
+  in_blocks<T>(call, call.out[0].count() / n, n, form == Form::plain ? 2.0 : 4.0,
+               [&](Dim first, Dim last) { rows(x + first * n, y + first * n, last - first, n); });
+}
+
+template <Form form, class T>
+void put(OpInfo& row) {
+  row.with_kernel(Backend::processor, core::dtype_of<T>,
+                  {.name = "cpu.rows",
+                   .run = softmax_kernel<form, T>,
+                   .contiguous_inputs = true,
+                   .in_place = true,
+                   .hands_over = elements_of_row,
+                   .reads_by = elements_of_row});
 }
 
 }  // namespace
 
 void register_softmax_kernels(OpTable& table) {
-  OpInfo &plain = table.at("softmax"), &logarithm = table.at("log_softmax");
-  plain.with_kernel(Backend::processor, DType::f32,
-                    {"cpu.rows", softmax_kernel<Form::plain, float>, true, true});
-  plain.with_kernel(Backend::processor, DType::f64,
-                    {"cpu.rows", softmax_kernel<Form::plain, double>, true, true});
-  logarithm.with_kernel(Backend::processor, DType::f32,
-                        {"cpu.rows", softmax_kernel<Form::logarithm, float>, true, true});
-  logarithm.with_kernel(Backend::processor, DType::f64,
-                        {"cpu.rows", softmax_kernel<Form::logarithm, double>, true, true});
+  put<Form::plain, float>(table.at("softmax"));
+  put<Form::plain, double>(table.at("softmax"));
+  put<Form::logarithm, float>(table.at("log_softmax"));
+  put<Form::logarithm, double>(table.at("log_softmax"));
 }
 
 }  // namespace lodestone::engine::cpu_backend

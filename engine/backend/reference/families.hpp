@@ -8,7 +8,7 @@ class OpTable;
 void register_reference_windows(OpTable& table);
 /// Registers the kernels of random bits.
 void register_reference_random(OpTable& table);
-/// Registers the kernels of gather, scatter_add, argmax, argmin and iota.
+/// Registers the kernels of gather, scatter_add, slice_at, update_at, argmax, argmin and iota.
 void register_reference_indexing(OpTable& table);
 /// Registers the kernels of cumulative sums, products, … along an axis.
 void register_reference_cumulative(OpTable& table);

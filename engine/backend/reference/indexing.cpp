@@ -12,7 +12,6 @@ namespace lodestone::engine {
 namespace {
 
 using reference::element;
-using reference::indices_of;
 
 Dim index_at(const View& index, const IntList& at) {
   return index.aval->dtype == DType::i32 ? element<std::int32_t>(index, at)
@@ -68,6 +67,33 @@ void arg_loop(const KernelCall& call) {
 }
 
 template <class T>
+void slice_at_loop(const KernelCall& call) {
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    const IntList at = indices_of(i, call.out[0].shape());
+    call.out[0].as<T>()[i] = (&element<T>(call.in[0], at))[offset_of_part(call, 1, call.in[0], at)];
+  }
+}
+
+template <class T>
+void update_at_loop(const KernelCall& call) {
+  const View &x = call.in[0], &part = call.in[1], &out = call.out[0];
+  for (std::int64_t i = 0; i < x.count(); ++i) out.as<T>()[i] = element<T>(x, indices_of(i, x.shape()));
+  for (std::int64_t i = 0; i < part.count(); ++i) {
+    const IntList at = indices_of(i, part.shape());
+    (&element<T>(out, at))[offset_of_part(call, 2, out, at)] = element<T>(part, at);
+  }
+}
+
+template <class T>
+void check_position_loop(const KernelCall& call) {
+  const Dim n = call.attrs_of<PositionAttrs>().last + 1;
+  for (std::int64_t i = 0; i < call.out[0].count(); ++i) {
+    call.out[0].as<T>()[i] =
+        static_cast<T>(checked_index(element<T>(call.in[0], indices_of(i, call.in[0].shape())), n, call));
+  }
+}
+
+template <class T>
 void iota_loop(const KernelCall& call) {
   for (std::int64_t i = 0; i < call.out[0].count(); ++i) call.out[0].as<T>()[i] = scalar::Cast<T>{}(i);
 }
@@ -77,11 +103,17 @@ void iota_loop(const KernelCall& call) {
 void register_reference_indexing(OpTable& table) {
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
+    const auto put = [&](std::string_view name, void (*run)(const KernelCall&)) {
+      table.at(name).with_kernel(Backend::reference, dtype, {"reference", run});
+    };
+    core::visit_stored_dtype(dtype, [&](auto zero) {
+      put("slice_at", slice_at_loop<decltype(zero)>);
+      put("update_at", update_at_loop<decltype(zero)>);
+    });
     core::visit_dtype(dtype, [&](auto zero) {
       using T = decltype(zero);
-      const auto put = [&](std::string_view name, void (*run)(const KernelCall&)) {
-        table.at(name).with_kernel(Backend::reference, dtype, {"reference", run});
-      };
+      if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>)
+        put("checked_position", check_position_loop<T>);
       put("gather", gather_loop<T>);
       if constexpr (!std::is_same_v<T, bool>) {
         put("scatter_add", scatter_loop<T>);

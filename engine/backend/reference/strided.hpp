@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: reference kernels alone find elements this way.
 // How reference kernels find elements: the obvious way.
 #pragma once
 
+#include "engine/backend/indices.hpp"
 #include "engine/graph/op_info.hpp"
 
 namespace lodestone::engine::reference {
 
-/// Returns the indices of the element that stands at `flat` in row-major order.
-[[nodiscard]] inline IntList indices_of(std::int64_t flat, const Shape& shape) {
-  IntList indices = IntList::filled(shape.rank(), 0);
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    indices[axis] = flat % shape[axis];
-    flat /= shape[axis];
-  }
-  return indices;
-}
-
-[[nodiscard]] inline std::int64_t offset_of(const IntList& indices, const Strides& strides) {
-  std::int64_t offset = 0;
-  for (int axis = 0; axis < indices.size(); ++axis) offset += indices[axis] * strides[axis];
-  return offset;
-}
+using engine::indices_of;
+using engine::offset_of;
 
 template <class T>
 [[nodiscard]] T& element(const View& view, const IntList& indices) {

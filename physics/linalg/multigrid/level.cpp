@@ -46,8 +46,8 @@ namespace {
 // Symbols: o the place itself, l the one before it along x, n the one after; h hands the inverse width of the
 // edge beside a face.
 
-/// The rows of one part (real or imaginary) of a field around a row. The curls of faces are made of them, each
-/// times its entry of F. Offsets `s` lead to rows along y and z.
+/// The rows of one part (real or imaginary) of a field around a row. The curls of faces are made of them,
+/// each times its entry of F. Offsets `s` lead to rows along y and z.
 template <class T>
 struct Curls {
   const T* x;  ///< edges along x of the row

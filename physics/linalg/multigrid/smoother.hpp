@@ -19,8 +19,8 @@ class ColumnScratch {
 
 /// The smoother of a level. A block holds the unknowns at the nodes of one inner vertical line: the edges
 /// before and after each node along x and y, and its potential. The vertical edge of the lowest cell joins
-/// them, for the loop that gradients lack. These span all edges at the nodes (the line version of Arnold, Falk & Winther
-/// 2000, Numer. Math. 85, 197), yet curl and gradient parts do not cancel in rounding.
+/// them, for the loop that gradients lack. These span all edges at the nodes (the line version of Arnold,
+/// Falk & Winther 2000, Numer. Math. 85, 197), yet curl and gradient parts do not cancel in rounding.
 ///
 /// Blocks are banded: L D Lᵀ of half width 5 without pivoting, stable since A = K + iM with K, M
 /// semi-definite. Slabs of even j, then of odd j, and even before odd i within a slab: slabs of one colour do

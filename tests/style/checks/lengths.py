@@ -11,7 +11,7 @@ from .tree import CPP, HEADERS, in_library_or_apps
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 MIN_HEADER_LINES = 30
-MAX_LINES_PER_OP = 80
+MAX_LINES_PER_OP = 84
 OP_FOLDERS = ("engine/ops/", "engine/backend/", "engine/vmath/")
 # Calls of a library say no op: they stand in front of kernels that are counted, or of a decomposition.
 LIBRARY_CALLS = "engine/backend/cpu/onednn"

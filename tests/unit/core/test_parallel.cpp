@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -30,12 +31,30 @@ std::vector<int> calls(std::ptrdiff_t n) {
   return result;
 }
 
+/// Works for so long without sleeping.
+void work_for(std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+/// Returns whether threads can look out for the next loop here: each needs a processor.
+bool has_processors(int n) { return static_cast<int>(std::thread::hardware_concurrency()) >= n; }
+
 /// Until `arrived` threads are here, or ten seconds have passed.
 bool meet(std::atomic<int>& here, int arrived) {
   ++here;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (here < arrived && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   return here >= arrived;
+}
+
+/// Two threads share a loop, of which the one that called comes to its end so long before the other.
+void wait_for_other(std::chrono::milliseconds time) {
+  std::atomic<int> here = 0;
+  parallel_for(2, [&](std::ptrdiff_t) {
+    if (meet(here, 2) && thread_index() != 0) std::this_thread::sleep_for(time);
+  });
 }
 
 }  // namespace
@@ -119,6 +138,93 @@ TEST_CASE("parallel_for: two threads may call it at once", "[core]") {
   other.join();
   CHECK(first == std::vector<int>(20, 1));
   CHECK(second == std::vector<int>(20, 1));
+}
+
+TEST_CASE("close loops: every index is called once, whatever time lies between loops", "[core]") {
+  for (const int n_threads : {2, 3, 8}) {
+    const ThreadCount set(n_threads);
+    const CloseLoops close;
+    int n_wrong = 0;
+    for (int i = 0; i < 3000; ++i) {
+      const std::ptrdiff_t n = 2 + i % 5;
+      n_wrong += calls(n) == std::vector<int>(static_cast<std::size_t>(n), 1) ? 0 : 1;
+      if (i % 3 == 0) work_for(std::chrono::nanoseconds(i * 17));  // around the time at which threads sleep
+    }
+    CHECK(n_wrong == 0);
+  }
+}
+
+TEST_CASE("close loops: exceptions arrive, and loops inside of loops stay on their thread", "[core]") {
+  const ThreadCount set(3);
+  const CloseLoops close;
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    CHECK(message_of<SolverError>([] {
+            parallel_for(20, [](std::ptrdiff_t i) {
+              const CloseLoops inside;
+              if (CloseLoops::pay()) throw SolverError("test", "pays inside of a loop");
+              parallel_for(3, [&](std::ptrdiff_t) {
+                if (i % 10 == 7) throw SolverError("test", "index {}", i);
+              });
+            });
+          }) == "[test] index 7");
+  }
+  CHECK(calls(10) == std::vector<int>(10, 1));
+}
+
+TEST_CASE("close loops: several threads may have them at once, and change the number of threads", "[core]") {
+  const ThreadCount set(2);
+  std::vector<int> n_wrong(3, 0);
+  std::vector<std::thread> threads;
+  for (int& wrong : n_wrong) {
+    threads.emplace_back([&wrong] {
+      const std::vector<int> once(20, 1);
+      for (int i = 0; i < 300; ++i) {
+        const CloseLoops close;
+        for (int k = 0; k < 5; ++k) wrong += calls(20) == once ? 0 : 1;
+        if (i % 50 == 0) set_threads(2 + i / 50 % 2);
+      }
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  CHECK(n_wrong == std::vector<int>(3, 0));
+}
+
+TEST_CASE("close loops: they pay while one exists and every thread has a processor", "[core]") {
+  CHECK_FALSE(CloseLoops::pay());
+  {
+    const ThreadCount one(1);
+    const CloseLoops close;
+    CHECK_FALSE(CloseLoops::pay());
+  }
+  const ThreadCount set(2);
+  const CloseLoops close;
+  CHECK(CloseLoops::pay() == has_processors(2));
+  const ThreadCount many(1000);
+  CHECK_FALSE(CloseLoops::pay());
+}
+
+TEST_CASE("close loops: a thread that comes late stops them for 100 ms", "[core]") {
+  if (!has_processors(2)) return;
+  const ThreadCount set(2);
+  const CloseLoops close;
+  wait_for_other(std::chrono::milliseconds(5));
+  const auto late = std::chrono::steady_clock::now();
+  CHECK_FALSE(CloseLoops::pay());
+  while (!CloseLoops::pay() && std::chrono::steady_clock::now() - late < std::chrono::seconds(10))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(CloseLoops::pay());
+  CHECK(std::chrono::steady_clock::now() - late > std::chrono::milliseconds(50));
+}
+
+TEST_CASE("close loops: threads sleep when nothing comes any more", "[core]") {
+  const ThreadCount set(2);
+  {
+    const CloseLoops close;
+    for (int i = 0; i < 100; ++i) static_cast<void>(calls(20));
+  }
+  const std::clock_t before = std::clock();  // of all threads of the process
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.1);
 }
 
 TEST_CASE("set_threads: less than one and absurdly many are refused", "[core]") {

@@ -134,7 +134,9 @@ int main() {
       fmt::print("{} of {}: {:016x}\n", name, core::name_of(dtype), alone);
       for (const int n : {2, 3}) {
         core::set_threads(n);
-        if (checksum(f()) == alone) continue;
+        const std::uint64_t apart = checksum(f());
+        const core::CloseLoops close;  // less work is shared, in smaller pieces
+        if (apart == alone && checksum(f()) == alone) continue;
         ++n_different;
         fmt::print("other bits on {} threads: {} of {}\n", n, name, core::name_of(dtype));
       }

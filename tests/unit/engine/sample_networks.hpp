@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/random.hpp"
+#include "engine/ops/attention.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/transforms.hpp"
@@ -38,7 +39,8 @@ class SampleNetworks {
   [[nodiscard]] SampleNetwork dense_layers(Dim batch, Dim width, int depth) const;
   [[nodiscard]] SampleNetwork residual_layers(Dim width, int depth) const;
   [[nodiscard]] SampleNetwork convolutions(Dim width, int depth) const;
-  [[nodiscard]] SampleNetwork attention(Dim n_words, Dim width, int n_blocks) const;
+  /// `heads`: of the op `attention`; none: weights by softmax, which are kept.
+  [[nodiscard]] SampleNetwork attention(Dim n_words, Dim width, int n_blocks, Dim heads = 0) const;
   [[nodiscard]] SampleNetwork elementwise_chain(Dim n, int length) const;
   [[nodiscard]] SampleNetwork checkpointed(Dim width, int depth) const;
   [[nodiscard]] SampleNetwork decoder_jacobian(Dim n_codes, Dim width) const;
@@ -110,7 +112,7 @@ inline SampleNetwork SampleNetworks::convolutions(Dim width, int depth) const {
   return trained(fmt::format("{} convolutions over {}", depth, width), loss, std::move(inputs));
 }
 
-inline SampleNetwork SampleNetworks::attention(Dim n_words, Dim width, int n_blocks) const {
+inline SampleNetwork SampleNetworks::attention(Dim n_words, Dim width, int n_blocks, Dim heads) const {
   Tensors inputs{normals({2, n_words, width}, 0)};
   for (int i = 0; i < n_blocks; ++i) {
     const auto number = static_cast<std::uint64_t>(5 * i);
@@ -119,18 +121,28 @@ inline SampleNetwork SampleNetworks::attention(Dim n_words, Dim width, int n_blo
     inputs.push_back(normals({4 * width, width}, number + 5, 0.2));
   }
   const double scale = 1.0 / std::sqrt(static_cast<double>(width));
-  const auto loss = [scale](const Tensors& in) {
+  const auto seen_by_heads = [heads](const Tensor& x, const Tensors& in, std::size_t first) {
+    Tensors parts;
+    for (std::size_t k = 0; k < 3; ++k)
+      parts.push_back(reshape(matmul(x, in[first + k]), {x.dim(0), x.dim(1), heads, x.dim(2) / heads}));
+    return reshape(engine::attention(parts[0], parts[1], parts[2], {.causal = true}), x.shape());
+  };
+  const auto loss = [=](const Tensors& in) {
     Tensor x = in[0];
     for (std::size_t i = 1; i < in.size(); i += 5) {
       const Tensor y = normalize(x, engine::Axes{2});
-      const Tensor keys = transpose(matmul(y, in[i + 1]), engine::Axes{0, 2, 1});
-      x = x + matmul(softmax(matmul(matmul(y, in[i]), keys) * scale), matmul(y, in[i + 2]));
+      const auto seen = [&] {
+        const Tensor keys = transpose(matmul(y, in[i + 1]), engine::Axes{0, 2, 1});
+        return matmul(softmax(matmul(matmul(y, in[i]), keys) * scale), matmul(y, in[i + 2]));
+      };
+      x = x + (heads == 0 ? seen() : seen_by_heads(y, in, i));
       const Tensor wide = matmul(normalize(x, engine::Axes{2}), in[i + 3]);
       x = x + matmul(wide * 0.5 * (1.0 + erf(wide * 0.70710678118654752)), in[i + 4]);
     }
     return mean(square(x));
   };
-  return trained(fmt::format("{} blocks of attention over {} words", n_blocks, n_words), loss,
+  const std::string by = heads == 0 ? "" : fmt::format(" by {} heads", heads);
+  return trained(fmt::format("{} blocks of attention over {} words{}", n_blocks, n_words, by), loss,
                  std::move(inputs));
 }
 
@@ -184,7 +196,7 @@ inline std::vector<SampleNetwork> SampleNetworks::all() const {
   for (const int depth : {1, 3, 6, 12}) all.push_back(residual_layers(24, depth));
   for (const int depth : {1, 2, 4, 8}) all.push_back(convolutions(32, depth));
   for (const int n_blocks : {1, 2, 4}) all.push_back(attention(12, 16, n_blocks));
-  all.push_back(attention(48, 8, 2));
+  all.push_back(attention(48, 8, 2, 4));
   for (const int length : {3, 10, 40}) all.push_back(elementwise_chain(1000, length));
   for (const int depth : {2, 4}) all.push_back(checkpointed(24, depth));
   for (const Dim n_codes : {2, 8, 16}) all.push_back(decoder_jacobian(n_codes, 32));

@@ -3,6 +3,7 @@
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/dispatch/kernel_table.hpp"
+#include "engine/ops/attention.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/indexing.hpp"
 #include "engine/ops/linalg.hpp"
@@ -135,6 +136,8 @@ void run_large(DType dtype) {
                 {plane, numbers({500}, dtype, 7)});
   run_both_ways([](const Tensors& x) -> Tensors { return {batch_norm(x[0], x[1], x[1]).y}; },
                 {plane, numbers({500}, dtype, 7)});
+  run_both_ways([](const Tensors& x) -> Tensors { return {attention(x[0], x[1], x[1], {.causal = true})}; },
+                {numbers({3, 400, 2, 40}, dtype, 9), numbers({3, 700, 2, 40}, dtype, 10)});
   eval(Tensors{sum(plane, Axes{0}), sum(plane, Axes{1}), sum(plane), sum(box, Axes{0, 2}),
                max(plane, Axes{0}), cumulative_sum(plane, 0), softmax(plane),
                transpose(box, Axes{2, 0, 3, 1}) * 2.0});

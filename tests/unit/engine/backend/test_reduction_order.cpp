@@ -84,7 +84,7 @@ T of_row(std::span<const T> x, Combine combine) {
 /// many rows again that they hold 65 536 numbers.
 template <class Part>
 double of_column(std::span<const Part> x, std::size_t n) {
-  const std::size_t rows_of_piece = std::max<std::size_t>(65536 / n / 64, 1) * 64;
+  const std::size_t rows_of_piece = std::max<std::size_t>(16384 / n / 64, 1) * 64;
   double total = 0.0;
   for (std::size_t piece = 0; piece < x.size(); piece += rows_of_piece) {
     double of_piece = 0.0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/nn/initial_values.hpp"
+#include "engine/ops/attention.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
@@ -35,7 +36,9 @@ void expect_same_bits(const Work& work, DType dtype) {
       const ThreadCount threads(n);
       const auto bytes = bytes_of(f());
       if (n == 1) on_one = bytes;
-      CHECK((bytes == on_one));  // not printed: megabytes
+      CHECK((bytes == on_one));      // not printed: megabytes
+      const core::CloseLoops close;  // less work is shared, in smaller pieces
+      CHECK((bytes_of(f()) == on_one));
     }
   }
 }
@@ -77,6 +80,40 @@ TEST_CASE("threads: their number changes no bit of work that they share", "[engi
            return adam_step(plane, other, square(other), {1e-3, 1.0, 1e-8}) +
                   blend(plane, other, {0.75, 0.25});
          }},
+    };
+    expect_same_bits(work, dtype);
+  }
+}
+
+TEST_CASE("threads: their number changes no bit of the work of small steps", "[engine]") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Tensor x = random({64, 16, 32}, dtype, 1), w = random({3, 32, 32}, dtype, 2),
+                 line = random({32}, dtype, 3), one = random({64, 32, 1}, dtype, 4),
+                 to_one = random({3, 1, 16}, dtype, 5);
+    const auto convolution = [](const Tensor& a, const Tensor& b) {
+      return conv(a, b, {.stride = {1}, .low = {1}, .high = {1}});
+    };
+    const auto slope = [&](const Tensor& a, const Tensor& b, std::size_t k) {
+      const Function f = [&](const Tensors& in) -> Tensors { return {convolution(in[0], in[1])}; };
+      const Linearized at = linearize(f, {a, b});
+      return at.vjp({tanh(at.value()[0])})[k];
+    };
+    const Work work{
+        {"convolution", [&] { return convolution(x, w); }},
+        {"convolution, slope in x", [&] { return slope(x, w, 0); }},
+        {"convolution, slope in w", [&] { return slope(x, w, 1); }},
+        {"convolution of one channel", [&] { return convolution(one, to_one); }},
+        {"convolution of one channel, slopes",
+         [&] { return sum(slope(one, to_one, 0)) + slope(one, to_one, 1); }},
+        {"batch norm",
+         [&] {
+           return batch_norm(reshape(x, {1024, 32}), line, line).y;
+         }},
+        {"sums",
+         [&] {
+           return sum(x, Axes{0, 1}) + max(x, Axes{0, 1}) + sum(x);
+         }},
+        {"elementwise", [&] { return swish(x) * line; }},
     };
     expect_same_bits(work, dtype);
   }
@@ -148,6 +185,19 @@ TEST_CASE("threads: their number changes no bit of normalisations and their slop
            const Tensors slopes = linearize(norm, {plane, line, line}).vjp({plane * plane});
            return slopes[0] + slopes[1] * slopes[2];
          }},
+    };
+    expect_same_bits(work, dtype);
+  }
+}
+
+TEST_CASE("threads: their number changes no bit of attention and its slopes", "[engine]") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Tensor words = random({2, 1100, 3, 40}, dtype, 1);
+    const auto seen = [](const Tensor& x) { return attention(x, x * 0.5, x, {.causal = true}); };
+    const Work work{
+        {"attention", [&] { return seen(words); }},
+        {"attention, slopes",
+         [&] { return grad([&](const Tensor& x) { return sum(square(seen(x))); })(words); }},
     };
     expect_same_bits(work, dtype);
   }

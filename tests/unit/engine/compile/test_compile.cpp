@@ -213,6 +213,18 @@ TEST_CASE("compile: zeros that are one number seen often do not record a cell's 
   CHECK(compiled.stats().n_undonated == 1);  // the zeros belong to the caller, too
 }
 
+TEST_CASE("compile: a cell of zeros that nobody else holds takes its first value in their copy", "[engine]") {
+  const Variable cell("cell", zeros({2, 3}, DType::f64).eval(), Variable::Role::state);
+  REQUIRE(cell.value().node().look.strides[1] == 0);
+  const Compiled compiled = compile([&](const Tensors& x) -> Tensors {
+    cell.assign(cell.value() + x[0]);
+    return {};
+  });
+  for (int i = 0; i < 3; ++i) static_cast<void>(compiled({row({1, 2, 3})}));
+  CHECK(held(cell) == Numbers{3, 6, 9, 3, 6, 9});
+  CHECK(compiled.stats().n_undonated == 0);
+}
+
 TEST_CASE("compile: what a cell holds may change its strides", "[engine]") {
   const Tensor square = Tensor::from(Numbers{1, 2, 3, 4}, {2, 2});
   const Variable cell("cell", square, Variable::Role::state);

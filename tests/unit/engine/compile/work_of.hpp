@@ -35,11 +35,9 @@ inline std::ostream& operator<<(std::ostream& out, const Work& work) {
   return out << work.n_launches << " launches, " << work.bytes << " bytes";
 }
 
-inline Work work_of(const engine::Function& f, const engine::Tensors& inputs) {
-  const auto plan = plan_of(f, inputs, engine::Level::O1);
-  CHECK(same_bits(plan->run(inputs), f(inputs)));
-  const engine::Program& program = plan->running();
-  Work work{plan->n_launches(), 0};
+inline Work work_of(const engine::Plan& plan) {
+  const engine::Program& program = plan.running();
+  Work work{plan.n_launches(), 0};
   const auto bytes_of = [&](engine::ValueId id) {
     if (engine::number_of(program, id)) return core::size_of(program.values()[id].aval.dtype);
     while (program.values()[id].from == engine::Value::From::result) {
@@ -56,6 +54,12 @@ inline Work work_of(const engine::Function& f, const engine::Tensors& inputs) {
       work.bytes += program.values()[each.first_result + i].aval.bytes();
   }
   return work;
+}
+
+inline Work work_of(const engine::Function& f, const engine::Tensors& inputs) {
+  const auto plan = plan_of(f, inputs, engine::Level::O1);
+  CHECK(same_bits(plan->run(inputs), f(inputs)));
+  return work_of(*plan);
 }
 
 }  // namespace lodestone::tests

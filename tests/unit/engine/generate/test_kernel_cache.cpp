@@ -21,9 +21,9 @@ namespace {
 constexpr const char* rebuilt = "engine::KernelCache#rebuilt";
 
 /// Writes a text, and counts how often.
-class Writer {
+class CountingWriter {
  public:
-  explicit Writer(std::string text = "a library") : text_(std::move(text)) {}
+  explicit CountingWriter(std::string text = "a library") : text_(std::move(text)) {}
   bool operator()(const std::string& path) {
     ++n_;
     std::ofstream(path) << text_;
@@ -46,7 +46,7 @@ mode_t mode_of(const std::string& path) {
 /// before is made again, once.
 std::size_t warnings_after(const std::function<void(const std::string&)>& damage) {
   const TemporaryFolder folder;
-  Writer first, second("another library");
+  CountingWriter first, second("another library");
   std::string path;
   {
     KernelCache cache(folder.path() / "kernels");
@@ -79,7 +79,7 @@ TEST_CASE("kernel cache: a name depends on every letter of every part, and on wh
 
 TEST_CASE("kernel cache: a file is made once, for its owner alone", "[engine]") {
   const TemporaryFolder folder;
-  Writer writer;
+  CountingWriter writer;
   KernelCache cache(folder.path() / "a" / "kernels");
   const auto path = cache.get("name", std::ref(writer));
   CHECK(path == (folder.path() / "a" / "kernels" / "name.so").string());
@@ -141,7 +141,7 @@ TEST_CASE("kernel cache: broken and foreign files are made again with one warnin
 
 TEST_CASE("kernel cache: one warning stands for all files", "[engine]") {
   const TemporaryFolder folder;
-  Writer writer;
+  CountingWriter writer;
   const fs::path kernels = folder.path() / "kernels";
   for (const char* name : {"a", "b"}) static_cast<void>(KernelCache(kernels).get(name, std::ref(writer)));
   for (const char* name : {"a", "b"}) std::ofstream(kernels / (std::string(name) + ".so")) << "broken";
@@ -160,7 +160,7 @@ TEST_CASE("kernel cache: without a usable folder, files last as long as the proc
   const auto used_instead_of = [&](const fs::path& wanted) {
     fs::path used;
     const auto warnings = warnings_of([&] {
-      Writer writer;
+      CountingWriter writer;
       KernelCache cache(wanted);
       used = cache.folder();
       CHECK(cache.get("a", std::ref(writer)));
@@ -190,7 +190,7 @@ TEST_CASE("kernel cache: those that were not used for longest go", "[engine]") {
   const auto age = [&](const std::string& name, int hours) {
     fs::last_write_time(cache.folder() / name, fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
-  Writer writer(library);
+  CountingWriter writer(library);
   for (const char* name : {"a", "b", "c"}) static_cast<void>(cache.get(name, std::ref(writer)));
   std::ofstream(cache.folder() / ".d.1.tmp.so") << "of a process that was killed";
   for (const char* name : {"a.so", "b.so", "c.so", ".d.1.tmp.so"}) age(name, 5);

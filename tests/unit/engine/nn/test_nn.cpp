@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/nn/activation.hpp"
+#include "engine/nn/attention.hpp"
 #include "engine/nn/convolution.hpp"
 #include "engine/nn/dropout.hpp"
 #include "engine/nn/loss.hpp"
@@ -316,6 +317,24 @@ TEST_CASE("layers: a quantized layer gives what the layer gives, to 1 % of the l
   CHECK(difference(quantized(zeros({1, 96})), layer(zeros({1, 96}))) == 0.0);
 }
 
+TEST_CASE("layers: attention word by word gives what it gives for all words at once", "[engine][nn]") {
+  InitialValues initial(9);
+  const SelfAttention attention(6, initial, {.heads = 2, .causal = true});
+  const Tensor words = cast(drawn({5, 6}), DType::f32), all = attention(words);
+  const KeyValues cache = empty_key_values(2, 16, 3);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    const Tensor word = slice(words, 0, i, i + 1);
+    const Tensor next = attention.next(word, cache, Tensor::from(std::vector{i}, {}), 8);
+    CHECK(difference(next, slice(all, 0, i, i + 1)) < 1e-6);
+  }
+  const SelfAttention both_ways(6, initial, {.heads = 2});
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(
+                   both_ways.next(zeros({1, 6}), cache, Tensor::from(std::vector{std::int64_t{0}}, {}), 8));
+             }),
+             HasId("not_causal", {"[SelfAttention]", "causal"}));
+}
+
 TEST_CASE("layers: an input that does not fit is refused by the layer's name and the caller's line",
           "[engine][nn]") {
   InitialValues initial(3);
@@ -324,6 +343,12 @@ TEST_CASE("layers: an input that does not fit is refused by the layer's name and
              }),
              HasId("wrong_channels", {"[Linear]", "[batch…, 3]", "f32[4, 5]", "(test_nn.cpp:"}));
   const Conv conv(2, 4, initial, {.window = {3}});
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { static_cast<void>(SelfAttention(6, initial, {.heads = 4})); }),
+      HasId("uneven_heads", {"[SelfAttention]", "6", "4"}));
+  const SelfAttention attention(6, initial, {.heads = 2});
+  CHECK_THAT(error_of<core::ShapeError>([&] { static_cast<void>(attention(drawn({6}))); }),
+             HasId("no_words", {"[SelfAttention]", "f64[6]", "(test_nn.cpp:"}));
   CHECK_THAT(error_of<core::ShapeError>([&] {
                static_cast<void>(conv(zeros({1, 8, 3})));
              }),

@@ -2,6 +2,7 @@
 // Layers, losses and optimizers against arrays computed by torch in double precision
 // (reference/make_torch_reference.py).
 #include "engine/nn/activation.hpp"
+#include "engine/nn/attention.hpp"
 #include "engine/nn/convolution.hpp"
 #include "engine/nn/loss.hpp"
 #include "engine/nn/normalization.hpp"
@@ -144,6 +145,13 @@ TEST_CASE("torch: normalisations have the same outputs, gradients and running st
       "batch_norm_evaluated", [](InitialValues& initial) { return BatchNorm(3, initial); }, Mode::evaluation);
   check_layer("layer_norm", [](InitialValues& initial) { return LayerNorm({3, 4}, initial); });
   check_layer("group_norm", [](InitialValues& initial) { return GroupNorm(6, initial, {.groups = 2}); });
+}
+
+TEST_CASE("torch: attention has the same outputs and gradients", "[engine][nn]") {
+  for (const bool causal : {false, true})
+    check_layer(causal ? "attention_causal" : "attention", [causal](InitialValues& initial) {
+      return SelfAttention(6, initial, {.heads = 2, .causal = causal, .linear = {.bias = Bias::no}});
+    });
 }
 
 TEST_CASE("torch: pools have the same outputs and gradients", "[engine][nn]") {

@@ -206,6 +206,25 @@ def optimizers():
         keep(f"{case}.path", torch.stack(path))
 
 
+def attention():
+    """Self-attention of 2 heads, causal or not. Without biases: the slope in that of the keys is zero but for rounding."""
+    class Attention(torch.nn.Module):
+        def __init__(self, causal):
+            super().__init__()
+            self.causal = causal
+            for name in ("query", "key", "value", "out"):
+                self.add_module(name, torch.nn.Linear(6, 6, bias=False))
+
+        def forward(self, x):
+            q, k, v = (of(x).unflatten(-1, (2, 3)).transpose(-3, -2) for of in (self.query, self.key, self.value))
+            return self.out(F.scaled_dot_product_attention(q, k, v, is_causal=self.causal).transpose(-3, -2).flatten(-2))
+
+    layouts = {f"{name}.weight": (f"{name}.weight", torch.t) for name in ("query", "key", "value", "out")}
+    for case, causal in (("attention", False), ("attention_causal", True)):
+        net = Attention(causal)
+        layer(case, net, drawn(2, 5, 6), parameters_of(net, layouts), same)
+
+
 def write(path):
     """safetensors: the length of the header, the header as JSON, the bytes of the arrays one after the other."""
     header, data = {}, b""
@@ -220,6 +239,6 @@ def write(path):
     print(f"{path.name}: {len(arrays)} arrays, {path.stat().st_size} bytes, torch {torch.__version__}")
 
 
-for make in (linear_and_convolutions, normalizations, pools, activations, network, losses, optimizers, embedding):
+for make in (linear_and_convolutions, normalizations, pools, activations, network, losses, optimizers, embedding, attention):
     make()
 write(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).with_name("torch.safetensors"))

@@ -120,11 +120,13 @@ TEST_CASE("compiled fit: parameters, statistics, moments and figures have the bi
         expect_same(trained, right);
         CHECK(summary.figures == expected.figures);
         CHECK(summary.n_steps == expected.n_steps);
-        // A second plan for the smaller last batch; validations between the epochs record nothing again.
+        // The smaller last batch is recorded too, and then shares a plan with the others, which is set once
+        // for each size; validations between the epochs record nothing again.
         CHECK(summary.compiled.n_traces == 2);
         CHECK(summary.compiled.recompiles.size() == 1);
         CHECK(summary.compiled.breaks.empty());
-        CHECK(summary.compiled.n_hits == summary.compiled.n_calls - 2);
+        CHECK(summary.compiled.n_resized == 2);
+        CHECK(summary.compiled.n_hits == summary.compiled.n_calls - 3);
       }
     }
   }
@@ -179,6 +181,69 @@ TEST_CASE("compiled fit: parameters take their new values in their own memory, j
     if (is_judged) all.push_back(std::make_shared<NanGuard>());
     Trained().fit({.epochs = 2, .callbacks = all});
     for (const auto& each : places) CHECK(each.size() == 1);
+  }
+}
+
+TEST_CASE("compiled fit: guards are part of the step, and look themselves only at what they refuse",
+          "[engine][train]") {
+  class Counting final : public Judge {
+   public:
+    explicit Counting(std::int64_t& n) : n_(&n) {}
+    Verdict judge(Training& training, const Step& step) override {
+      ++*n_;
+      return guard_.judge(training, step);
+    }
+    std::optional<Tensor> in_graph(const StepTensors& step) const override { return guard_.in_graph(step); }
+    void after_step(Training& training) override { guard_.after_step(training); }
+
+   private:
+    GradientNormGuard guard_{{.largest = 1.7, .most_in_a_row = 100}};
+    std::int64_t* n_;
+  };
+  const ModelOptions kind{.metrics = {{"absolute", absolute}}, .largest_norm = 0.2};
+  const auto fit = [](const Trained& trained, std::int64_t& n_judged, MaybeLevel level) {
+    return trained.fit({.epochs = 5, .callbacks = callbacks(NanGuard(), Counting(n_judged)), .level = level});
+  };
+  std::int64_t n_looked_at = 0;
+  const Trained right(kind);
+  const FitSummary expected = fit(right, n_looked_at, op_by_op);
+  CHECK(n_looked_at == 30);
+  const std::int64_t n_refused = 30 - expected.n_steps;
+  REQUIRE(n_refused > 3);
+  REQUIRE(n_refused < 27);
+  for (const Level level : levels) {
+    std::int64_t n_judged = 0;
+    const Trained trained(kind);
+    const FitSummary summary = fit(trained, n_judged, level);
+    expect_same(trained, right);
+    CHECK(summary.figures == expected.figures);
+    CHECK(summary.n_steps == expected.n_steps);
+    CHECK(n_judged == n_refused);
+    CHECK(summary.compiled.n_calls == 30);
+    CHECK(summary.compiled.n_traces == 2);
+  }
+}
+
+TEST_CASE("compiled fit: what a guard says of a number that is not finite is what it says op by op",
+          "[engine][train]") {
+  const auto message = [](MaybeLevel level) {
+    const Loss loss = [](const Tensor& predicted, const Tensor& target) {
+      return mean(sqrt(predicted - target + 1.0));
+    };
+    const Trained trained({}, loss);
+    const core::Error error = error_of<core::SolverError>(
+        [&] { trained.fit({.epochs = 50, .callbacks = callbacks(NanGuard()), .level = level}); });
+    return std::pair(std::string(error.what()), trained.state());
+  };
+  const auto [expected, right] = message(op_by_op);
+  CHECK(expected.find("sqrt") != std::string::npos);
+  for (const Level level : levels) {
+    const auto [text, state] = message(level);
+    CHECK(text == expected);
+    for (const auto& [name, tensor] : right) {
+      INFO(name);
+      CHECK(same_bits(tensor, state.at(name)));
+    }
   }
 }
 
