@@ -12,8 +12,9 @@ namespace lodestone::physics::mt::d3 {
 
 namespace {
 
-constexpr double strong_contact = 1.0;  // decades; weaker ones get larger cells in proportion
-constexpr double deepest_seen = 2.0;    // skin depths; contacts below need cells that grow with the damping
+constexpr double strong_contact = 1.0;   // decades; weaker ones get larger cells in proportion
+constexpr double body_over_layer = 2.0;  // cells at the top of a body over those at layers without end
+constexpr double deepest_seen = 2.0;     // skin depths; contacts below need cells that grow with the damping
 
 /// One column of the parameter grid, from the surface down.
 struct Column {
@@ -126,10 +127,11 @@ class Finder {
     if (damping > 2.0) return 0.0;
     const double weakness = std::max(1.0, strong_contact / decades) * std::exp(std::max(0.0, damping));
     const double delta = skin_depth_m(std::min(one, other), highest_hz_);
+    const bool is_layer = contact.axis == 2 && !ends_aside(contact);
+    if (is_layer) return weakness * options_.first_layer * delta;
     const double by_skin = contact.axis == 2
-                               ? options_.first_layer * delta
+                               ? body_over_layer * options_.first_layer * delta
                                : std::sqrt(delta * std::max(delta, nearest)) / options_.cells_per_skin_depth;
-    if (contact.axis == 2 && !ends_aside(contact)) return weakness * by_skin;
     const double by_distance = options_.contact_share * std::max(nearest, 0.25 * contact.width_m);
     return weakness * std::min(by_skin, by_distance);
   }

@@ -110,8 +110,8 @@ int BandMesh::ground() const {
 MeshDesignOptions design_options(Accuracy accuracy) {
   MeshDesignOptions options;
   if (accuracy == Accuracy::fine) {
-    options.cells_per_skin_depth = 6.0;
-    options.contact_share = 0.1;
+    options.cells_per_skin_depth = 8.0;
+    options.contact_share = 0.05;
     options.first_layer = 0.045;
     options.layer_growth = 1.1;
     options.growth = 1.25;

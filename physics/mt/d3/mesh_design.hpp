@@ -14,12 +14,12 @@ namespace lodestone::physics::mt::d3 {
 /// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest
 /// frequency; the penetration depth is where ∫dz/δ = 1 under a station at the band's lowest.
 struct MeshDesignOptions {
-  double cells_per_skin_depth = 4.0;  ///< at stations, and at contacts of conductors within their skin depth
+  double cells_per_skin_depth = 5.0;  ///< at stations, and at contacts of conductors within their skin depth
   double first_layer = 0.06;          ///< thickness of layers over δ, at the surface and at interfaces
   double layer_growth = 1.13;         ///< ratio of neighbouring layers
-  double growth = 1.35;               ///< ratio of neighbouring columns away from stations and contacts
+  double growth = 1.3;                ///< ratio of neighbouring columns away from stations and contacts
   double air_growth = 2.0;            ///< ratio of neighbouring layers of air
-  double contact_share = 0.15;   ///< cells at a contact are at most this times its distance from a station
+  double contact_share = 0.06;   ///< cells at a contact are at most this times its distance from a station
   double least_contrast = 0.15;  ///< decades; weaker contacts get no lines of their own
   double side_padding = 5.0;     ///< penetration depths beyond the outermost station or contact
   double bottom_depth = 6.0;     ///< skin depths (∫dz/δ) to the bottom, where E = 0
