@@ -89,10 +89,10 @@ TEST_CASE("3-D section: a model without change along x agrees with two dimension
   const auto section_model = mesh::resistivity_model({section}, flat),
              volume_model = mesh::resistivity_model({volume}, deep);
   const ResponseLayout layout(keys);
-  const d2::Simulation reference(MPI_COMM_SELF, {section}, layout, survey.stations, survey.frequencies_hz,
-                                 d2::design_meshes(section_model, survey));
+  const d2::Simulation reference(
+      MPI_COMM_SELF, {section}, layout, survey.stations, survey.frequencies_hz,
+      d2::design_meshes(section_model, survey, d2::design_options(d2::Accuracy::fine)));
   auto options = d3::design_options(d3::Accuracy::standard);
-  options.contact_share = 0.07;
   options.growth = 1.2;
   const d3::Simulation simulation(MPI_COMM_SELF, {volume}, layout, survey.stations, survey.frequencies_hz,
                                   d3::design_meshes(volume_model, survey, options));
