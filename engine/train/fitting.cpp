@@ -48,7 +48,7 @@ Fitting::Epoch Fitting::take_step() {
   Batches batches;
   const Epoch epoch = take_batches(batches);
   if (batches.empty()) return epoch;
-  // What the plan refuses, judges look at; no cell has changed.
+  // Judges look at a step that the plan refuses; no cell has changed.
   const bool is_made = batches.size() == 1 && one_plan_ && step_at_once(batches[0]) == Made::yes;
   if (!is_made && step_in_parts(batches) == Made::no) return epoch;
   for (const auto& each : callbacks_) each->after_step(training_);

@@ -20,8 +20,8 @@ struct EdgeSystem {
   int ground = -1;            ///< line along z that coarser grids keep; −1: none
 };
 
-/// Vectors of the problem in pair form, one per column. Of a solution: e on edges and φ on nodes, u = e + Gφ.
-/// Of a right-hand side: b on edges and its divergence ρ = Gᵀb on nodes, each rounded by itself. Everything
+/// Vectors of the problem in pair form, one per column. A solution is e on edges and φ on nodes, u = e + Gφ.
+/// A right-hand side is b on edges and its divergence ρ = Gᵀb on nodes, each rounded by itself. Everything
 /// on the boundary is zero.
 ///
 /// Where ωμ₀σh² is tiny, curl and gradient parts of u differ by many digits; as a pair neither is lost in the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention and its slopes share: blocks of queries times tiles of keys, of one head at a time, by
+// Attention and its slopes share this: blocks of queries times tiles of keys, of one head at a time, by
 // tiles.hpp. Operands may have gaps; what products read more than once is packed.
 #pragma once
 

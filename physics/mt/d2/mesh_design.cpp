@@ -16,19 +16,6 @@ namespace {
 
 constexpr double thinnest_water = 1e-3;  // of the size of water cells; thinner water is left out
 
-/// Returns frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
-std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
-  std::vector<int> order(frequencies.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return frequencies[a] > frequencies[b]; });
-  std::vector<std::vector<int>> bands;
-  for (const int index : order) {
-    if (bands.empty() || frequencies[bands.back().front()] > ratio * frequencies[index]) bands.emplace_back();
-    bands.back().push_back(index);
-  }
-  return bands;
-}
-
 /// Returns the heights above the surface, from the top of the air down to 0.
 std::vector<double> air_heights(double first, double total, double growth) {
   std::vector<double> heights{0.0};
@@ -192,7 +179,7 @@ MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const Mesh
   survey.validate();
   MeshSet result;
   result.solver = options.solver;
-  for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio)) {
+  for (auto& frequencies : frequency_bands(survey.frequencies_hz, options.band_ratio)) {
     result.bands.push_back(make_band(model, survey, std::move(frequencies), options));
   }
   return result;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/core/words.hpp"
 #include "physics/fem/quad_mesh.hpp"
 #include "physics/mesh/earth.hpp"
+#include "physics/mt/mesh_rules.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <string>
@@ -48,12 +48,8 @@ struct MeshDesignOptions {
   SystemSolver solver = SystemSolver::lines;  ///< solver of the systems on these meshes; changes no response
 };
 
-/// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.57°).
-enum class Accuracy { iteration, standard, fine };
-constexpr auto words(Accuracy) {
-  using enum Accuracy;
-  return core::Words<Accuracy>{{iteration, "iteration"}, {standard, "standard"}, {fine, "fine"}};
-}
+using mt::Accuracy;
+/// Returns the rules of an accuracy: `standard` (0.5 %, 0.2°), `fine` (next), `iteration` (2 %, 0.57°).
 [[nodiscard]] MeshDesignOptions design_options(Accuracy accuracy);
 
 /// One mesh and the frequencies solved on it.

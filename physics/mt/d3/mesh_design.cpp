@@ -19,19 +19,6 @@ namespace {
 
 constexpr double coarsest = 30.0;  // times the sizes of the rules
 
-/// Returns frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
-std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
-  std::vector<int> order(frequencies.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return frequencies[a] > frequencies[b]; });
-  std::vector<std::vector<int>> bands;
-  for (const int index : order) {
-    if (bands.empty() || frequencies[bands.back().front()] > ratio * frequencies[index]) bands.emplace_back();
-    bands.back().push_back(index);
-  }
-  return bands;
-}
-
 /// Lines from the top of the air to the surface, which is 0.
 std::vector<double> air_lines(double first_m, double height_m, double growth) {
   std::vector<double> lines{0.0};
@@ -137,7 +124,7 @@ MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const Mesh
   survey.validate();
   MeshSet result;
   result.design_resistivity_ohm_m = mesh::resistivity_ohm_m(model);
-  for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio))
+  for (auto& frequencies : frequency_bands(survey.frequencies_hz, options.band_ratio))
     result.bands.push_back(make_band(model, survey, std::move(frequencies), options));
   return result;
 }

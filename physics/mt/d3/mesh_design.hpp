@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/core/words.hpp"
 #include "physics/fem/edge_grid.hpp"
 #include "physics/mesh/earth.hpp"
+#include "physics/mt/mesh_rules.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <string>
@@ -29,12 +29,8 @@ struct MeshDesignOptions {
   double coarsen = 1.0;          ///< multiplies every cell size
 };
 
-/// Default (1.5 %, 0.7°), fine (1 %, 0.3°), and a coarse set for inversion iterations.
-enum class Accuracy { iteration, standard, fine };
-constexpr auto words(Accuracy) {
-  using enum Accuracy;
-  return core::Words<Accuracy>{{iteration, "iteration"}, {standard, "standard"}, {fine, "fine"}};
-}
+using mt::Accuracy;
+/// Returns the rules of an accuracy: `standard` (1.5 %, 0.7°), `fine` (1 %, 0.3°), `iteration` (coarse).
 [[nodiscard]] MeshDesignOptions design_options(Accuracy accuracy);
 
 /// One mesh and the frequencies solved on it. Its z lines count from the level surface.

@@ -182,7 +182,7 @@ TEST_CASE("hooks: no path leaves a launch and comes back, functions stand betwee
   };
   CHECK(launches_behind(f([](const Tensor& p) { return p * sum(p, Axes{0}); })) == 3);
   CHECK(launches_behind(f([](const Tensor& p) { return p * slice(matmul(transpose(p), p), 0, 0, 1); })) == 3);
-  // What is behind one product may be before another, but not behind both.
+  // An op behind one product may be before another, but not behind both.
   const auto two = [](const Tensors& in) -> Tensors {
     return {matmul(in[0], in[1]) + matmul(in[0] * 2.0, in[1])};
   };
@@ -191,7 +191,7 @@ TEST_CASE("hooks: no path leaves a launch and comes back, functions stand betwee
     return {matmul(engine::tanh(matmul(in[0], in[1])), in[2]) + 1.0};
   };
   CHECK(work_of(chain, {left(), right(), drawn({m, 4}, 3)}).n_launches == 2);
-  // What is behind a product takes nothing else of what the launch makes.
+  // An op behind a product takes nothing else that the launch makes.
   const auto around = [](const Tensors& in) -> Tensors {
     const Tensor e = exp(in[0]);
     return {matmul(e * 2.0, in[1]) + e};
