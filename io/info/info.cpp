@@ -10,6 +10,7 @@
 #include "io/mare2dem/data.hpp"
 #include "io/model/hdf5.hpp"
 #include "io/model/read.hpp"
+#include "io/modem/covariance.hpp"
 #include "io/modem/modem.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
@@ -149,11 +150,32 @@ void describe_edi(FileInfo& info) {
   info.sites = {site_of(station)};
 }
 
+/// Adds the extent of sites on a map, and where its origin lies.
+void add_map_facts(FileInfo& info, const std::vector<StationData>& stations) {
+  if (!stations.front().local_frame) return;
+  const auto extent = [&](auto coordinate) {
+    return std::ranges::minmax(stations, {}, [&](const StationData& s) { return coordinate(s.site); });
+  };
+  const auto x_of = [](const physics::mt::Station& site) { return site.x_m; };
+  const auto y_of = [](const physics::mt::Station& site) { return site.y_m; };
+  const auto [south, north] = extent(x_of);
+  const auto [west, east] = extent(y_of);
+  info.facts.push_back(fmt::format("{} sites, x {} to {} m, y {} to {} m", stations.size(), south.site.x_m,
+                                   north.site.x_m, west.site.y_m, east.site.y_m));
+  const physics::mt::LocalFrame& frame = *stations.front().local_frame;
+  const std::string origin = std::isfinite(frame.latitude_deg)
+                                 ? fmt::format("origin at {}°, {}°", frame.latitude_deg, frame.longitude_deg)
+                                 : std::string("origin not stated");
+  info.facts.push_back(fmt::format("{}, x along {}° from north", origin, frame.azimuth_deg));
+}
+
 void describe_modem_data(FileInfo& info) {
   const auto head = modem::modem_data_head(text::read_bytes_up_to(info.path, 8192));
   const std::string sign = head->sign.find('-') != std::string::npos ? "-" : "+";
-  const Observations data = stated_data(modem::read_data(info.path));
+  const std::vector<StationData> stations = modem::read_data(info.path);
+  const Observations data = stated_data(stations);
   info.sites = sites_of(data, sign, units_word(head->units));
+  add_map_facts(info, stations);
   const auto no_error = std::count(data.reason.begin(), data.reason.end(), MaskReason::bad_error);
   if (no_error > 0)
     info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
@@ -201,6 +223,41 @@ void add_model_facts(FileInfo& info, const physics::mesh::Model& model) {
   info.facts.push_back(fmt::format("{} {:.4g} to {:.4g}, units {}", model.property.name,
                                    model.values.minCoeff(), model.values.maxCoeff(),
                                    physics::mesh::units_in_scale(model.property)));
+}
+
+void describe_modem_model(FileInfo& info) {
+  const modem::ModemModel file = modem::read_model_file(info.path);
+  const physics::mesh::TensorGrid& grid = file.model.earth.grid;
+  if (grid.dimension() == 2) return add_section_facts(info, file.model);
+  info.facts.push_back(
+      fmt::format("{} x {} x {} cells along x, y and z", grid.n_x(), grid.n_y(), grid.n_z()));
+  const physics::mesh::Box box = grid.extent();
+  info.facts.push_back(fmt::format("x {} to {} m, y {} to {} m, surface at z = {} m, {} m deep{}",
+                                   box.x_m.from, box.x_m.to, box.y_m.from, box.y_m.to,
+                                   file.model.earth.surface.highest_m(), box.z_m.to,
+                                   file.has_stated_origin ? "" : "; origin not stated, so centred"));
+  const Eigen::VectorXd& values = file.model.values;
+  info.facts.push_back(
+      fmt::format("resistivity {:.4g} to {:.4g} ohm m", values.minCoeff(), values.maxCoeff()));
+  if (file.n_air > 0) info.facts.push_back(fmt::format("{} cells of air", file.n_air));
+  if (file.rotation_deg != 0.0)
+    info.warnings.push_back(
+        fmt::format("{}: the rotation of {} degrees has no effect", info.path, file.rotation_deg));
+}
+
+void describe_covariance(FileInfo& info) {
+  const modem::Covariance file = modem::read_covariance(info.path);
+  info.facts.push_back(fmt::format("{} x {} x {} cells along x, y and z, smoothed {} times, {} exceptions",
+                                   file.n_x, file.n_y, file.n_z, file.n_times, file.exceptions.size()));
+  std::array<long, 10> n_cells{};
+  for (const int area : file.area) ++n_cells.at(static_cast<std::size_t>(area));
+  for (std::size_t area = 0; area < n_cells.size(); ++area) {
+    const char* name = area == modem::Covariance::air   ? " (air)"
+                       : area == modem::Covariance::sea ? " (sea)"
+                                                        : "";
+    if (n_cells.at(area) > 0)
+      info.facts.push_back(fmt::format("area {}{}: {} cells", area, name, n_cells.at(area)));
+  }
 }
 
 void describe_result(FileInfo& info) {
@@ -403,13 +460,13 @@ void describe(FileInfo& info) {
     case survey::FileKind::edi:
       return describe_edi(info);
     case survey::FileKind::modem_data_2d:
-      return describe_modem_data(info);
     case survey::FileKind::modem_data_3d:
-      (void)modem::read_data(info.path);
-      return;  // its error describes the fault
+      return describe_modem_data(info);
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
-      return add_section_facts(info, modem::read_model(info.path));
+      return describe_modem_model(info);
+    case survey::FileKind::modem_covariance:
+      return describe_covariance(info);
     case survey::FileKind::emdata:
       return describe_emdata(info);
     case survey::FileKind::mt2d_data:

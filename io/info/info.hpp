@@ -29,10 +29,10 @@ struct SiteInfo {
 struct FileInfo {
   std::string path;
   std::string format;  ///< "EDI"; "ModEM 2-D data"; "ModEM 2-D model"; "ModEM 3-D data"; "ModEM 3-D model";
-                       ///< "MARE2DEM data"; "MT2DData"; "TOML model"; "TOML inversion"; "TOML prior"; "TOML";
-                       ///< "card of a network"; "HDF5 result"; "HDF5 samples" …; "safetensors"; "CSV sites";
-                       ///< "CSV responses"; "CSV section"; "CSV table"; "unknown"
-  std::string status;                        ///< "ok", or the error text
+                       ///< "ModEM covariance"; "MARE2DEM data"; "MT2DData"; "TOML model"; "TOML inversion";
+                       ///< "TOML prior"; "TOML"; "card of a network"; "HDF5 result"; "HDF5 samples" …;
+                       ///< "safetensors"; "CSV sites"; "CSV responses"; "CSV section"; "CSV table"; "unknown"
+  std::string status;  ///< "ok", or the error text
   core::ExitCode code = core::ExitCode::ok;  ///< exit-code class of the status
   std::vector<std::string> warnings;
   std::vector<std::string> facts;  ///< one-line statements for people: "100 × 31 cells", …

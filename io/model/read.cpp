@@ -17,12 +17,16 @@ physics::mesh::Model checked(physics::mesh::Model model, const std::string& path
   const Eigen::VectorXd values = resistivity_ohm_m(model);
   const auto wrong = std::ranges::find_if_not(values, physics::mt::is_in_resistivity_range);
   if (wrong == values.end()) return model;
-  const auto cell = wrong - values.begin();
-  throw core::FormatError(
-      "io::model::read#resistivity_out_of_range",
-      "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)", path,
-      physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
-      cell / model.earth.grid.n_y(), cell % model.earth.grid.n_y());
+  const physics::mesh::TensorGrid& grid = model.earth.grid;
+  const auto cell = wrong - values.begin(), column = cell % grid.n_columns();
+  const std::string place = grid.dimension() == 3
+                                ? fmt::format("layer {}, y {}, x {}", cell / grid.n_columns(),
+                                              column / grid.n_x(), column % grid.n_x())
+                                : fmt::format("row {}, column {}", cell / grid.n_columns(), column);
+  throw core::FormatError("io::model::read#resistivity_out_of_range",
+                          "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in {} (from 0)", path,
+                          physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m,
+                          *wrong, place);
 }
 
 }  // namespace
@@ -34,12 +38,12 @@ physics::mesh::Model read_model(const std::string& path) {
       return checked(read_section_hdf5(path), path);
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
-      return modem::read_model(path);  // whose error describes 3-D models
+      return modem::read_model(path);
     case survey::FileKind::toml:
       return read_model_toml(path);
     default:
       throw core::FormatError("io::model::read#not_a_model",
-                              "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 "
+                              "{}:1: expected a model (ModEM, TOML with [background], or an HDF5 "
                               "result), got {}; check the path",
                               path,
                               kind == survey::FileKind::unknown ? std::string_view("a file of unknown format")

@@ -7,29 +7,29 @@
 #include "physics/mt/ranges.hpp"
 #include "physics/mt/units.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <tuple>
 
 namespace lodestone::io::modem {
 namespace {
 
+using physics::mt::ChannelAzimuths;
 using physics::mt::Complex;
 using physics::mt::Datum;
 using physics::mt::Element;
+using physics::mt::FloorKind;
 using physics::mt::largest_angle_deg;
 using physics::mt::largest_coordinate_m;
+using physics::mt::LocalFrame;
 using physics::mt::not_given;
 using physics::mt::Station;
 using physics::mt::StationData;
-
-/// The element of a block of complex numbers.
-Element element_in(ModemBlockKind kind) {
-  return kind == ModemBlockKind::te ? Element::zxy : kind == ModemBlockKind::tm ? Element::zyx : Element::tzy;
-}
 
 /// A number of a row with its error; NaN: none given.
 struct Uncertain {
@@ -37,7 +37,8 @@ struct Uncertain {
 };
 
 struct Header {
-  ModemBlockKind kind = ModemBlockKind::te;
+  const ModemBlock* block = nullptr;
+  LocalFrame frame{};
   bool conjugate = false;
   double factor = 1.0;  ///< file units to ohm (1 for tipper and ρₐ)
   std::string units;
@@ -50,20 +51,23 @@ class Collector {
  public:
   explicit Collector(const std::string& path) : path_(path) {}
 
-  StationData& station(const Station& here, const std::string& where) {
+  StationData& station(const Station& here, const Header& header, const std::string& where) {
     const auto [found, is_new] = places_.try_emplace(here.name, stations_.size());
     if (is_new) {
       StationData& added = stations_.emplace_back();
       added.site = here;
       added.path = path_;
-      added.format = "ModEM 2-D data";
+      added.format = fmt::format("ModEM {}-D data", header.block->dimension);
+      if (header.block->dimension == 3) added.local_frame = header.frame;
     }
-    const double y = stations_[found->second].site.y_m;
-    if (std::abs(y - here.y_m) > 1e-3) {
-      throw core::FormatError(
-          "io::modem::read_data#site_moved",
-          "{}: site {} stands at y = {} m here and at {} m before; give each place its own code", where,
-          here.name, here.y_m, y);
+    const Station& before = stations_[found->second].site;
+    for (const auto& [axis, now_m, before_m] :
+         {std::tuple{"x", here.x_m, before.x_m}, std::tuple{"y", here.y_m, before.y_m}}) {
+      if (std::abs(now_m - before_m) > 1e-3)
+        throw core::FormatError(
+            "io::modem::read_data#site_moved",
+            "{}: site {} stands at {} = {} m here and at {} m before; give each place its own code", where,
+            here.name, axis, now_m, before_m);
     }
     return stations_[found->second];
   }
@@ -129,20 +133,18 @@ class DataReader {
                                                   : std::string("the end of the file"));
   }
 
-  ModemBlockKind read_kind() {
+  const ModemBlock& read_block() {
     const auto name = header_entry("data type");
-    if (const auto kind = modem_block_kind(name)) return *kind;
-    if (is_modem_3d_block(name)) {
-      throw core::FormatError("io::modem::read_data#block_3d",
-                              "{}:{}: expected a 2-D block (TE_Impedance, TM_Impedance, Tzy_Impedance, "
-                              "Rho_Phs_TM), got {} of a 3-D data file; "
-                              "only profiles in ModEM's 2-D format can be read",
+    if (const ModemBlock* block = modem_block(name)) return *block;
+    if (is_unsupported_block(name))
+      throw core::FormatError("io::modem::read_data#unsupported_block",
+                              "{}:{}: {} cannot be used here: impedances, tippers, phase tensors, apparent "
+                              "resistivities and phases can; remove the block",
                               path_, next_, name);
-    }
-    throw core::FormatError(
-        "io::modem::read_data#unknown_block",
-        "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_, next_,
-        text::printable(name));
+    std::vector<std::string_view> names;
+    for (const ModemBlock& block : modem_blocks()) names.push_back(block.name);
+    throw core::FormatError("io::modem::read_data#unknown_block", "{}:{}: expected one of {}, got \"{}\"",
+                            path_, next_, fmt::join(names, ", "), text::printable(name));
   }
 
   ModemSign read_sign() {
@@ -153,37 +155,69 @@ class DataReader {
                             path_, next_, text::printable(text));
   }
 
-  /// Checks an entry of the header that is not used, of `n` angles.
-  void check_angles(const char* entry, std::size_t n) {
+  /// Reads an entry of the header, of `n` angles.
+  std::vector<double> read_angles(const char* entry, std::size_t n) {
     const auto text = header_entry(entry);
-    const auto row = text::words(text);
-    const auto is_angle = [](std::string_view word) {
+    std::vector<double> angles;
+    for (const auto word : text::words(text)) {
       const auto value = text::number(word);
-      return value && std::abs(*value) <= largest_angle_deg;
-    };
-    if (row.size() != n || !std::ranges::all_of(row, is_angle))
+      if (!value || !(std::abs(*value) <= largest_angle_deg)) break;
+      angles.push_back(*value);
+    }
+    if (angles.size() != n || text::words(text).size() != n)
       throw core::FormatError("io::modem::read_data#not_an_angle",
                               "{}:{}: expected {} ({} from {:g} to {:g} degrees), got \"{}\"", path_, next_,
                               entry, n, -largest_angle_deg, largest_angle_deg, text::printable(text));
+    return angles;
+  }
+
+  /// Reads orientation and origin; zeros stand for an origin that is not stated.
+  LocalFrame read_frame() {
+    const double azimuth = read_angles("orientation", 1).front();
+    const auto origin = read_angles("latitude longitude", 2);
+    if (origin[0] == 0.0 && origin[1] == 0.0) return {.azimuth_deg = azimuth};
+    return {origin[0], origin[1], azimuth};
+  }
+
+  /// Checks that a block goes with those before it.
+  void check_alike(const Header& header) {
+    if (!first_) first_ = header;
+    if (header.block->dimension != first_->block->dimension)
+      throw core::FormatError(
+          "io::modem::read_data#mixed_dimensions",
+          "{}:{}: {} is a block of {}-D data, {} before it of {}-D; give each its own file", path_,
+          header.line, header.block->name, header.block->dimension, first_->block->name,
+          first_->block->dimension);
+    if (header.block->dimension == 3 && !header.frame.is_same(first_->frame))
+      throw core::FormatError(
+          "io::modem::read_data#other_frame",
+          "{}:{}: expected the orientation and origin of the first block, {} {} {}, got {} "
+          "{} {}; give each block the same",
+          path_, header.line, first_->frame.azimuth_deg, first_->frame.latitude_deg,
+          first_->frame.longitude_deg, header.frame.azimuth_deg, header.frame.latitude_deg,
+          header.frame.longitude_deg);
+  }
+
+  void read_units(Header& header) {
+    const auto text = header_entry("units");
+    if (!header.block->is_impedance) return;
+    const auto units = modem_units(text);
+    if (!units)
+      throw core::FormatError("io::modem::read_data#unknown_units",
+                              "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"", path_,
+                              next_, text::printable(text));
+    header.factor = ohm_per(*units);
+    header.units = short_name_of(*units);
   }
 
   Header read_header() {
     Header header;
-    header.kind = read_kind();
+    header.block = &read_block();
     header.line = static_cast<int>(next_);
     header.conjugate = read_sign() == ModemSign::minus;
-    const auto units_text = header_entry("units");
-    if (header.kind == ModemBlockKind::te || header.kind == ModemBlockKind::tm) {
-      const auto units = modem_units(units_text);
-      if (!units)
-        throw core::FormatError("io::modem::read_data#unknown_units",
-                                "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"", path_,
-                                next_, text::printable(units_text));
-      header.factor = ohm_per(*units);
-      header.units = short_name_of(*units);
-    }
-    check_angles("orientation", 1);
-    check_angles("latitude longitude", 2);
+    read_units(header);
+    header.frame = read_frame();
+    check_alike(header);
     const auto counts = text::words(header_entry("nPeriods nSites"));
     const auto n_periods = counts.size() == 2 ? text::integer(counts[0]) : std::nullopt,
                n_sites = counts.size() == 2 ? text::integer(counts[1]) : std::nullopt;
@@ -208,43 +242,76 @@ class DataReader {
     return *value;
   }
 
-  void check_component(const Header& header, std::string_view component) const {
-    if (is_component(header.kind, component)) return;
+  const ModemComponent& component_in(const Header& header, std::string_view name) const {
+    if (const ModemComponent* component = component_of(*header.block, name)) return *component;
     throw core::FormatError("io::modem::read_data#unknown_component",
-                            "{}: expected a component of {}, got \"{}\"", here(), name_of(header.kind),
-                            text::printable(component));
+                            "{}: expected a component of {}, got \"{}\"", here(), header.block->name,
+                            text::printable(name));
   }
 
-  void read_row(const Header& header) {
-    const bool is_real = header.kind == ModemBlockKind::rho_phase_tm;
-    const std::size_t n_columns = is_real ? 10 : 11;
-    const auto row = text::words(lines_[next_]);
-    if (row.size() != n_columns) {
-      throw core::FormatError("io::modem::read_data#wrong_columns",
-                              "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code "
-                              "written with blanks?",
-                              here(), n_columns, name_of(header.kind), row.size());
-    }
+  /// Checks the number of words. Rows of 3-D blocks may end with the azimuths of up to four channels.
+  void check_columns(const Header& header, std::size_t n_words) const {
+    const std::size_t least = columns(header), most = least + (header.block->dimension == 3 ? 4 : 0);
+    if (n_words >= least && n_words <= most) return;
+    throw core::FormatError("io::modem::read_data#wrong_columns",
+                            "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code "
+                            "written with blanks?",
+                            here(),
+                            least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
+                            header.block->name, n_words);
+  }
+  static std::size_t columns(const Header& header) { return header.block->is_real ? 10 : 11; }
+
+  double read_period(const std::vector<std::string_view>& row) const {
     const double period = number_at(row, 0, "a period in s");
     if (!physics::mt::is_in_frequency_range(period))
       throw core::FormatError("io::modem::read_data#period_not_positive",
                               "{}: expected a period from {:g} to {:g} s, got {:g}", here(),
                               physics::mt::least_frequency_hz, physics::mt::largest_frequency_hz, period);
+    return period;
+  }
+
+  Station read_site(const Header& header, const std::vector<std::string_view>& row) const {
     Station site{text::checked_name(row[1], "io::modem::read_data", here()),
                  number_at(row, 5, "y in m", largest_coordinate_m), number_at(row, 2, "a latitude", 90.0),
                  number_at(row, 3, "a longitude", largest_angle_deg), not_given};
-    (void)number_at(row, 4, "x in m", largest_coordinate_m);
-    (void)number_at(row, 6, "z in m", largest_coordinate_m);
-    check_component(header, row[7]);
+    const double x = number_at(row, 4, "x in m", largest_coordinate_m),
+                 z = number_at(row, 6, "z in m", largest_coordinate_m);
+    if (header.block->dimension == 3) {
+      site.x_m = x;
+      site.z_m = z;
+    }
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
       site.latitude_deg = site.longitude_deg = not_given;
-    StationData& station = collector_.station(site, here());
+    return site;
+  }
+
+  /// Returns the azimuths of the channels in the order Hx, Hy, Ex, Ey, counted from the orientation of the
+  /// header. Those that are not stated are 0 for x, and 90 more than that of x for y.
+  ChannelAzimuths azimuths_in(const Header& header, const std::vector<std::string_view>& row) const {
+    const double zero = header.frame.azimuth_deg;
+    const auto stated = [&](std::size_t i, double otherwise) {
+      const std::size_t at = columns(header) + i;
+      return at < row.size() ? zero + number_at(row, at, "an azimuth", largest_angle_deg) : otherwise;
+    };
+    const double hx = stated(0, zero), hy = stated(1, hx + 90.0), ex = stated(2, zero),
+                 ey = stated(3, ex + 90.0);
+    return {.ex_deg = ex, .ey_deg = ey, .hx_deg = hx, .hy_deg = hy, .tipper_hx_deg = hx, .tipper_hy_deg = hy};
+  }
+
+  void read_row(const Header& header) {
+    const auto row = text::words(lines_[next_]);
+    check_columns(header, row.size());
+    const double frequency_hz = 1.0 / read_period(row);
+    const Station site = read_site(header, row);
+    const ModemComponent& component = component_in(header, row[7]);
+    StationData& station = collector_.station(site, header, here());
     if (!header.units.empty()) station.units_in_file = header.units;
     if (header.conjugate) station.sign_in_file = "-";
-    if (is_real) {
-      set_real(row, 1.0 / period, station);
+    if (component.element) {
+      set_complex(header, row, *component.element, frequency_hz, station);
     } else {
-      set_complex(header, row, 1.0 / period, station);
+      set_real(header, row, component.datum, frequency_hz, station);
     }
     ++next_;
   }
@@ -262,43 +329,88 @@ class DataReader {
         station.site.name);
   }
 
-  void set_complex(const Header& header, const std::vector<std::string_view>& row, double frequency_hz,
-                   StationData& station) const {
+  void set_complex(const Header& header, const std::vector<std::string_view>& row, Element element,
+                   double frequency_hz, StationData& station) const {
     const double error = number_at(row, 10, "an error");
     const double imaginary = number_at(row, 9, "an imaginary part") * header.factor;
     const Complex value(number_at(row, 8, "a real part") * header.factor,
                         header.conjugate ? -imaginary : imaginary);
-    const Element element = element_in(header.kind);
     physics::mt::StationRow& at = station.row_at(frequency_hz);
-    if (!at.is_missing(element)) refuse_second(rule_of(real_part_of(element)).name, station);
+    const auto given = [&at](Element e) { return !at.is_missing(e); };
+    if (std::ranges::none_of(physics::mt::all_elements, given) && header.block->dimension == 3)
+      at.azimuths = ChannelAzimuths::along(header.frame.azimuth_deg);
+    if (given(element)) refuse_second(rule_of(real_part_of(element)).name, station);
     at.values[element] = value;
     at.errors[element] = sigma_of(error, header.factor);
+    if (header.block->dimension == 3) take_azimuths(azimuths_in(header, row), element, at);
   }
 
-  void add(Datum datum, double frequency_hz, const Uncertain& number, StationData& station) const {
-    if (!station.add({datum, frequency_hz, number.value, number.sigma, {}}))
+  /// Impedance and tipper of a row may have channels of their own.
+  static void take_azimuths(const ChannelAzimuths& stated, Element element, physics::mt::StationRow& row) {
+    ChannelAzimuths& to = row.azimuths;
+    if (physics::mt::is_tipper(element)) {
+      to.tipper_hx_deg = stated.tipper_hx_deg;
+      to.tipper_hy_deg = stated.tipper_hy_deg;
+    } else {
+      to = {stated.ex_deg, stated.ey_deg, stated.hx_deg, stated.hy_deg, to.tipper_hx_deg, to.tipper_hy_deg};
+    }
+  }
+
+  void add(const Header& header, Datum datum, double frequency_hz, const Uncertain& number,
+           StationData& station) const {
+    std::optional<double> azimuth_deg;
+    if (header.block->dimension == 3) azimuth_deg = header.frame.azimuth_deg;
+    if (!station.add({datum, frequency_hz, number.value, number.sigma, azimuth_deg}))
       refuse_second(rule_of(datum).name, station);
   }
 
-  /// ModEM writes the phase of Zyx folded by +180 degrees and for exp(+i omega t), for any header.
-  void set_real(const std::vector<std::string_view>& row, double frequency_hz, StationData& station) const {
+  void set_real(const Header& header, const std::vector<std::string_view>& row, Datum datum,
+                double frequency_hz, StationData& station) const {
     const double value = number_at(row, 8, "a value"), error = number_at(row, 9, "an error");
-    if (text::equals_ignoring_case(row[7], "Rho_TM")) {
-      if (!(value > 0.0))
-        throw core::FormatError("io::modem::read_data#resistivity_not_positive",
-                                "{}: expected an apparent resistivity above 0, got {}", here(), value);
-      add(Datum::log10_rho_yx, frequency_hz,
-          {std::log10(value), sigma_of(error, 1.0) / (value * physics::mt::ln10)}, station);
-    } else {
-      const double unfolded = std::remainder(value > -90.0 ? value - 180.0 : value, 360.0);
-      add(Datum::phase_yx, frequency_hz,
-          {unfolded / physics::mt::deg_per_rad, sigma_of(error, 1.0) / physics::mt::deg_per_rad}, station);
+    check_unturned(header, row);
+    const double sigma = sigma_of(error, 1.0);
+    switch (rule_of(datum).floor) {
+      case FloorKind::log10_rho:
+        if (!(value > 0.0))
+          throw core::FormatError("io::modem::read_data#resistivity_not_positive",
+                                  "{}: expected an apparent resistivity above 0, got {}", here(), value);
+        return add(header, datum, frequency_hz, {std::log10(value), sigma / (value * physics::mt::ln10)},
+                   station);
+      case FloorKind::phase:
+        return add(
+            header, datum, frequency_hz,
+            {unfolded_deg(header, datum, value) / physics::mt::deg_per_rad, sigma / physics::mt::deg_per_rad},
+            station);
+      default:
+        return add(header, datum, frequency_hz, {value, sigma}, station);
     }
+  }
+
+  /// Files hold phases of Zyx folded by +180 degrees. Those of 2-D are always for exp(+i omega t), those of
+  /// 3-D for the sign of the header.
+  static double unfolded_deg(const Header& header, Datum datum, double phase_deg) {
+    const double here = header.block->dimension == 3 && header.conjugate ? -phase_deg : phase_deg;
+    if (datum == Datum::phase_xy) return here;
+    return std::remainder(here > -90.0 ? here - 180.0 : here, 360.0);
+  }
+
+  /// Real data cannot be rotated: their channels must lie along the axes of the file.
+  void check_unturned(const Header& header, const std::vector<std::string_view>& row) const {
+    if (header.block->dimension != 3) return;
+    const ChannelAzimuths at = azimuths_in(header, row);
+    const double zero = header.frame.azimuth_deg;
+    if (at.hx_deg == zero && at.hy_deg == zero + 90.0 && at.ex_deg == zero && at.ey_deg == zero + 90.0)
+      return;
+    throw core::FormatError("io::modem::read_data#turned_channels",
+                            "{}: expected channels along 0 and 90 degrees in a block of {}, which cannot be "
+                            "rotated; give impedances instead",
+                            here(), header.block->name);
   }
 
   std::vector<std::string_view> lines_;
   const std::string& path_;
   std::size_t next_ = 0;
+  std::optional<Header> first_;
   Collector collector_;
 };
 

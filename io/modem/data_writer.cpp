@@ -7,15 +7,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace lodestone::io::modem {
 namespace {
 
 using physics::mt::Datum;
+using physics::mt::LocalFrame;
 using physics::mt::MaskReason;
 using physics::mt::Observations;
 using physics::mt::Station;
@@ -27,20 +33,6 @@ struct Value {
 };
 /// Kept data by station, frequency and quantity: the order of the rows in a block.
 using Table = std::map<std::tuple<int, int, Datum>, Value>;
-
-/// The number x next to `guess` for which f(x) is exactly `target`, so that reading undoes writing; the guess
-/// itself when there is none.
-template <class Function>
-double preimage(double target, double guess, const Function& f) {
-  double up = guess, down = guess;
-  for (int i = 0; i < 3; ++i) {
-    if (f(up) == target) return up;
-    if (f(down) == target) return down;
-    up = std::nextafter(up, INFINITY);
-    down = std::nextafter(down, -INFINITY);
-  }
-  return guess;
-}
 
 /// Returns the phase + 180 degrees in (-90, 270]: the range the reader takes as folded.
 double folded(double phase_deg) {
@@ -56,38 +48,72 @@ std::string code_of(const Station& station) {
   return code;
 }
 
+/// Returns the dimension of the files that the data came from: 3 where x and y lie on a map.
+int dimension_of(const Observations& data) {
+  return !data.stations.empty() && data.stations.front().local_frame ? 3 : 2;
+}
+
 class DataWriter {
  public:
-  DataWriter(const Observations& data, const ModemDataOptions& options) : data_(data), options_(options) {
+  DataWriter(const Observations& data, const ModemDataOptions& options)
+      : data_(data), options_(options), dimension_(options.dimension.value_or(dimension_of(data))) {
+    if (!data.stations.empty()) frame_ = data.stations.front().local_frame.value_or(LocalFrame{});
     for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
       const auto& key = data.survey.keys[i];
       if (data.reason[i] != MaskReason::kept) continue;
-      if (key.quantity == Datum::log10_rho_xy || key.quantity == Datum::phase_xy) {
-        throw core::InvalidArgument("io::modem::write_data#te_apparent_resistivity",
-                                    "ModEM's 2-D format has no apparent resistivity and phase of the TE "
-                                    "mode; select zxy_re and zxy_im");
-      }
       table_[{key.station, key.frequency, key.quantity}] = {data.value[static_cast<Eigen::Index>(i)],
                                                             data.sigma[static_cast<Eigen::Index>(i)]};
     }
   }
 
   std::string text() {
-    append_complex(ModemBlockKind::te, "TE", Datum::zxy_re, Datum::zxy_im, ohm_per(options_.units));
-    append_complex(ModemBlockKind::tm, "TM", Datum::zyx_re, Datum::zyx_im, ohm_per(options_.units));
-    append_complex(ModemBlockKind::tzy, "TY", Datum::tzy_re, Datum::tzy_im, 1.0);
-    append_rho_phase();
+    for (const ModemBlock* block : blocks()) append_block(*block);
+    if (written_.size() < table_.size()) refuse_first_left_out();
     return text_;
   }
 
  private:
-  void append_header(ModemBlockKind kind, const char* columns, std::string_view units) {
+  /// Returns the blocks in which data are written. Impedances without diagonal elements have their own.
+  std::vector<const ModemBlock*> blocks() const {
+    const bool is_full = std::ranges::any_of(table_, [](const auto& entry) {
+      const Datum datum = std::get<Datum>(entry.first);
+      return physics::mt::rule_of(datum).floor == physics::mt::FloorKind::impedance &&
+             !physics::mt::section_elements.contains(physics::mt::rule_of(datum).needs);
+    });
+    std::vector<const ModemBlock*> chosen;
+    for (const ModemBlock& block : modem_blocks()) {
+      const bool is_other =
+          block.dimension == 3 && block.is_impedance && is_full != (block.components.size() == 4);
+      if (block.dimension == dimension_ && !is_other) chosen.push_back(&block);
+    }
+    return chosen;
+  }
+
+  [[noreturn]] void refuse_first_left_out() const {
+    for (const auto& [key, value] : table_) {
+      if (!written_.contains(key))
+        throw core::InvalidArgument(
+            "io::modem::write_data#no_block",
+            "ModEM's {}-D format has no block for {}; leave these data out, or select "
+            "the parts of impedances and tippers",
+            dimension_, name_of(std::get<Datum>(key)));
+    }
+    throw core::InvalidArgument("io::modem::write_data#no_block", "expected data that have a block");
+  }
+
+  void append_header(const ModemBlock& block) {
+    const std::string_view units = block.is_impedance ? name_of(options_.units) : "[]";
+    const bool placed = std::isfinite(frame_.latitude_deg) && std::isfinite(frame_.longitude_deg);
+    const std::string origin = placed && dimension_ == 3
+                                   ? fmt::format("{} {}", frame_.latitude_deg, frame_.longitude_deg)
+                                   : "0.000 0.000";
+    const std::string azimuth = frame_.azimuth_deg == 0.0 ? "0.00" : fmt::format("{}", frame_.azimuth_deg);
     fmt::format_to(std::back_inserter(text_),
                    "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} Error\n> {}\n> "
-                   "exp({}i\\omega t)\n> {}\n> 0.00\n"
-                   "> 0.000 0.000\n> {} {}\n",
-                   options_.comment, columns, name_of(kind), options_.sign == ModemSign::plus ? '+' : '-',
-                   units, data_.survey.frequencies_hz.size(), data_.survey.stations.size());
+                   "exp({}i\\omega t)\n> {}\n> {}\n> {}\n> {} {}\n",
+                   options_.comment, block.is_real ? "Value" : "Real Imag", block.name,
+                   options_.sign == ModemSign::plus ? '+' : '-', units, azimuth, origin,
+                   data_.survey.frequencies_hz.size(), data_.survey.stations.size());
   }
 
   void append_place(int station, int frequency, std::string_view component) {
@@ -95,9 +121,11 @@ class DataWriter {
     const double f = data_.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
     const double period = preimage(f, 1.0 / f, [](double p) { return 1.0 / p; });
     const bool placed = std::isfinite(s.latitude_deg) && std::isfinite(s.longitude_deg);
-    fmt::format_to(std::back_inserter(text_), "{:<24} {:<12} {} {} 0 {} 0 {}", period, code_of(s),
+    const bool has_z = dimension_ == 3 && std::isfinite(s.z_m);
+    fmt::format_to(std::back_inserter(text_), "{:<24} {:<12} {} {} {} {} {} {}", period, code_of(s),
                    placed ? s.latitude_deg : 0.0, placed ? s.longitude_deg : 0.0,
-                   s.y_m - options_.left_edge_m, component);
+                   dimension_ == 3 ? s.x_m : 0.0, s.y_m - options_.left_edge_m, has_z ? s.z_m : 0.0,
+                   component);
   }
 
   static double error_of(double sigma, double factor) {
@@ -105,54 +133,85 @@ class DataWriter {
     return preimage(sigma, sigma / factor, [factor](double e) { return e * factor; });
   }
 
-  void append_complex(ModemBlockKind kind, std::string_view component, Datum real, Datum imaginary,
-                      double factor) {
-    const auto in_file = [factor](double v) {
-      return preimage(v, v / factor, [factor](double x) { return x * factor; });
-    };
-    bool started = false;
-    for (const auto& [key, re] : table_) {
-      const auto [station, frequency, quantity] = key;
-      const Datum other = quantity == real ? imaginary : real;
-      if (quantity != real && quantity != imaginary) continue;
-      const auto im = table_.find({station, frequency, other});
-      if (im == table_.end()) {
-        throw core::InvalidArgument(
-            "io::modem::write_data#one_part_alone",
-            "expected both parts of {} at station {}, got {} alone; mask or keep both", name_of(kind),
-            data_.survey.stations[static_cast<std::size_t>(station)].name, name_of(quantity));
-      }
-      if (quantity != real) continue;
-      if (!started)
-        append_header(kind, "Real Imag", kind == ModemBlockKind::tzy ? "[]" : name_of(options_.units));
-      started = true;
-      append_place(station, frequency, component);
-      const double sign = options_.sign == ModemSign::plus ? 1.0 : -1.0;
-      fmt::format_to(std::back_inserter(text_), " {} {} {}\n", in_file(re.value),
-                     sign * in_file(im->second.value), error_of(re.sigma, factor));
+  void append_block(const ModemBlock& block) {
+    const std::size_t before = text_.size();
+    append_header(block);
+    const std::size_t header_end = text_.size();
+    for (const auto& [station, frequency] : places()) {
+      for (const ModemComponent& component : block.components)
+        append_row(block, component, station, frequency);
     }
+    if (text_.size() == header_end) text_.resize(before);
   }
 
-  void append_rho_phase() {
-    bool started = false;
-    for (const auto& [key, datum] : table_) {
-      const auto [station, frequency, quantity] = key;
-      if (quantity != Datum::log10_rho_yx && quantity != Datum::phase_yx) continue;
-      if (!started) append_header(ModemBlockKind::rho_phase_tm, "Value", "[]");
-      started = true;
-      const bool is_rho = quantity == Datum::log10_rho_yx;
-      append_place(station, frequency, is_rho ? "Rho_TM" : "Phs_TM");
-      const double rho = std::pow(10.0, datum.value),
-                   folded_deg = folded(datum.value * physics::mt::deg_per_rad);
-      const double factor = is_rho ? 1.0 / (rho * physics::mt::ln10) : 1.0 / physics::mt::deg_per_rad;
-      const double error = datum.sigma > 0.0 && std::isfinite(datum.sigma) ? datum.sigma / factor : no_error;
-      fmt::format_to(std::back_inserter(text_), " {} {}\n", is_rho ? rho : folded_deg, error);
+  std::set<std::pair<int, int>> places() const {
+    std::set<std::pair<int, int>> all;
+    for (const auto& [key, datum] : table_) all.emplace(std::get<0>(key), std::get<1>(key));
+    return all;
+  }
+
+  void append_row(const ModemBlock& block, const ModemComponent& component, int station, int frequency) {
+    if (component.element) return append_complex(block, component, station, frequency);
+    const auto found = table_.find({station, frequency, component.datum});
+    if (found == table_.end()) return;
+    written_.insert(found->first);
+    append_place(station, frequency, component.name);
+    const auto [value, error] = in_file(component.datum, found->second);
+    fmt::format_to(std::back_inserter(text_), " {} {}\n", value, error);
+  }
+
+  void append_complex(const ModemBlock& block, const ModemComponent& component, int station, int frequency) {
+    const Datum real = physics::mt::real_part_of(*component.element),
+                imaginary = physics::mt::partner_of(real);
+    const auto re = table_.find({station, frequency, real}),
+               im = table_.find({station, frequency, imaginary});
+    if (re == table_.end() && im == table_.end()) return;
+    if (re == table_.end() || im == table_.end())
+      throw core::InvalidArgument(
+          "io::modem::write_data#one_part_alone",
+          "expected both parts of {} of {} at station {}, got {} alone; mask or keep both", component.name,
+          block.name, data_.survey.stations[static_cast<std::size_t>(station)].name,
+          name_of(re == table_.end() ? imaginary : real));
+    written_.insert(re->first);
+    written_.insert(im->first);
+    const double factor = block.is_impedance ? ohm_per(options_.units) : 1.0;
+    const auto number = [factor](double v) {
+      return preimage(v, v / factor, [factor](double x) { return x * factor; });
+    };
+    append_place(station, frequency, component.name);
+    const double sign = options_.sign == ModemSign::plus ? 1.0 : -1.0;
+    fmt::format_to(std::back_inserter(text_), " {} {} {}\n", number(re->second.value),
+                   sign * number(im->second.value), error_of(re->second.sigma, factor));
+  }
+
+  /// Returns a real datum and its error in the units of the file.
+  Value in_file(Datum datum, const Value& number) const {
+    const auto error = [&](double per_unit) {
+      return number.sigma > 0.0 && std::isfinite(number.sigma) ? number.sigma * per_unit : no_error;
+    };
+    switch (physics::mt::rule_of(datum).floor) {
+      case physics::mt::FloorKind::log10_rho: {
+        const double rho =
+            preimage(number.value, std::pow(10.0, number.value), [](double r) { return std::log10(r); });
+        return {rho, error(rho * physics::mt::ln10)};
+      }
+      case physics::mt::FloorKind::phase: {
+        const double degrees = number.value * physics::mt::deg_per_rad;
+        const double phase = datum == Datum::phase_yx ? folded(degrees) : degrees;
+        const bool is_turned = dimension_ == 3 && options_.sign == ModemSign::minus;
+        return {is_turned ? -phase : phase, error(physics::mt::deg_per_rad)};
+      }
+      default:
+        return {number.value, error(1.0)};
     }
   }
 
   const Observations& data_;
   const ModemDataOptions& options_;
+  int dimension_;
+  LocalFrame frame_{};
   Table table_;
+  std::set<Table::key_type> written_;
   std::string text_;
 };
 

@@ -11,11 +11,10 @@
 namespace lodestone::io::modem {
 namespace {
 
-constexpr std::array<std::string_view, 4> block_names{"TE_Impedance", "TM_Impedance", "Tzy_Impedance",
-                                                      "Rho_Phs_TM"};
-constexpr std::array<std::string_view, 7> names_3d{
-    "Full_Impedance",         "Off_Diagonal_Impedance", "Full_Vertical_Components", "Full_Interstation_TF",
-    "Off_Diagonal_Rho_Phase", "Phase_Tensor",           "Full_Vertical_Magnetic"};
+using physics::mt::datum;
+using physics::mt::Element;
+
+constexpr std::array<std::string_view, 2> unsupported_names{"Full_Interstation_TF", "Full_Vertical_Magnetic"};
 constexpr std::array<std::string_view, 3> units_names{"[V/m]/[T]", "[mV/km]/[nT]", "Ohm"};
 
 std::string without_blanks(std::string_view text) {
@@ -28,40 +27,79 @@ std::string without_blanks(std::string_view text) {
 
 }  // namespace
 
-std::optional<ModemBlockKind> modem_block_kind(std::string_view name) {
-  for (std::size_t i = 0; i < block_names.size(); ++i) {
-    if (text::equals_ignoring_case(name, block_names[i])) return static_cast<ModemBlockKind>(i);
-  }
-  return std::nullopt;
+const std::vector<ModemBlock>& modem_blocks() {
+  static const std::vector<ModemBlock> blocks{
+      {"TE_Impedance", 2, true, false, {{"TE", Element::zxy}}},
+      {"TM_Impedance", 2, true, false, {{"TM", Element::zyx}}},
+      {"Tzy_Impedance", 2, false, false, {{"TY", Element::tzy, {}, "TZY"}}},
+      {"Rho_Phs_TM",
+       2,
+       false,
+       true,
+       {{"Rho_TM", {}, datum("log10_rho_yx")}, {"Phs_TM", {}, datum("phase_yx")}}},
+      {"Full_Impedance",
+       3,
+       true,
+       false,
+       {{"ZXX", Element::zxx}, {"ZXY", Element::zxy}, {"ZYX", Element::zyx}, {"ZYY", Element::zyy}}},
+      {"Off_Diagonal_Impedance", 3, true, false, {{"ZXY", Element::zxy}, {"ZYX", Element::zyx}}},
+      {"Full_Vertical_Components", 3, false, false, {{"TX", Element::tzx}, {"TY", Element::tzy}}},
+      {"Off_Diagonal_Rho_Phase",
+       3,
+       false,
+       true,
+       {{"RHOXY", {}, datum("log10_rho_xy")},
+        {"PHSXY", {}, datum("phase_xy")},
+        {"RHOYX", {}, datum("log10_rho_yx")},
+        {"PHSYX", {}, datum("phase_yx")}}},
+      {"Phase_Tensor",
+       3,
+       false,
+       true,
+       {{"PTXX", {}, datum("phase_tensor_xx")},
+        {"PTXY", {}, datum("phase_tensor_xy")},
+        {"PTYX", {}, datum("phase_tensor_yx")},
+        {"PTYY", {}, datum("phase_tensor_yy")}}}};
+  return blocks;
 }
 
-std::string_view name_of(ModemBlockKind kind) { return block_names.at(static_cast<std::size_t>(kind)); }
+const ModemBlock* modem_block(std::string_view name) {
+  const auto found = std::ranges::find_if(modem_blocks(), [name](const ModemBlock& block) {
+    return text::equals_ignoring_case(name, block.name);
+  });
+  return found == modem_blocks().end() ? nullptr : &*found;
+}
 
-bool is_component(ModemBlockKind kind, std::string_view name) {
-  const auto is = [name](std::string_view component) { return text::equals_ignoring_case(name, component); };
-  switch (kind) {
-    case ModemBlockKind::te:
-      return is("TE");
-    case ModemBlockKind::tm:
-      return is("TM");
-    case ModemBlockKind::tzy:
-      return is("TY") || is("TZY");
-    case ModemBlockKind::rho_phase_tm:
-      return is("Rho_TM") || is("Phs_TM");
-  }
-  return false;
+const ModemComponent* component_of(const ModemBlock& block, std::string_view name) {
+  const auto found = std::ranges::find_if(block.components, [name](const ModemComponent& component) {
+    return text::equals_ignoring_case(name, component.name) ||
+           (!component.other_name.empty() && text::equals_ignoring_case(name, component.other_name));
+  });
+  return found == block.components.end() ? nullptr : &*found;
+}
+
+bool is_unsupported_block(std::string_view name) {
+  return std::ranges::any_of(unsupported_names,
+                             [&](std::string_view n) { return text::equals_ignoring_case(name, n); });
+}
+
+int ModemDataHead::dimension() const {
+  const ModemBlock* block = modem_block(type);
+  return block == nullptr ? 3 : block->dimension;
+}
+
+bool is_modem_covariance(std::string_view bytes) {
+  const auto lines = text::split_lines(bytes.substr(0, 8192));
+  return lines.size() > 1 && text::trimmed(lines[0]).starts_with("+--") &&
+         text::lower(lines[1]).find("covariance") != std::string::npos;
 }
 
 std::optional<ModemSign> modem_sign(std::string_view text) {
   const bool plus = text.find('+') != std::string_view::npos,
              minus = text.find('-') != std::string_view::npos;
+  if (!plus && !minus && without_blanks(text).starts_with("exp(i\\omega")) return ModemSign::plus;
   if (plus == minus) return std::nullopt;
   return minus ? ModemSign::minus : ModemSign::plus;
-}
-
-bool is_modem_3d_block(std::string_view name) {
-  return std::any_of(names_3d.begin(), names_3d.end(),
-                     [&](std::string_view n) { return text::equals_ignoring_case(name, n); });
 }
 
 std::optional<ModemUnits> modem_units(std::string_view text) {
@@ -100,7 +138,7 @@ std::optional<ModemDataHead> modem_data_head(std::string_view bytes) {
     }
     if (entries.size() == 3) break;
   }
-  if (entries.empty() || !(modem_block_kind(entries[0]) || is_modem_3d_block(entries[0])))
+  if (entries.empty() || !(modem_block(entries[0]) != nullptr || is_unsupported_block(entries[0])))
     return std::nullopt;
   entries.resize(3);
   return ModemDataHead{entries[0], entries[1], entries[2]};
@@ -126,7 +164,8 @@ std::optional<ModemModelHead> modem_model_head(std::string_view bytes) {
         *std::min_element(counts.begin(), counts.begin() + 2) < 1)
       return std::nullopt;
     if (counts.size() == 2) return ModemModelHead{2, 1, counts[0], counts[1]};
-    return counts[2] < 1 ? std::nullopt : std::optional(ModemModelHead{3, counts[0], counts[1], counts[2]});
+    if (counts[2] < 1) return std::nullopt;
+    return ModemModelHead{3, counts[0], counts[1], counts[2], counts.size() == 4 && counts[3] != 0};
   }
   return std::nullopt;
 }

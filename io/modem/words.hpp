@@ -3,24 +3,42 @@
 
 #include "io/modem/modem.hpp"
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Words of ModEM headers. Internal to io/modem, except that io/info names what it finds.
 namespace lodestone::io::modem {
 
-enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
+/// A component of the rows of a block: a complex element, or a real datum.
+struct ModemComponent {
+  std::string_view name;                          ///< "ZXY", as writers use it
+  std::optional<physics::mt::Element> element{};  ///< absent: rows state a real number, the datum
+  physics::mt::Datum datum{};
+  std::string_view other_name{};  ///< another spelling; empty: none
+};
 
-/// Returns the 2-D block a "> …" line names; empty when it is none.
-[[nodiscard]] std::optional<ModemBlockKind> modem_block_kind(std::string_view name);
-[[nodiscard]] std::string_view name_of(ModemBlockKind kind);
-/// Tests whether rows of a block may have this component.
-[[nodiscard]] bool is_component(ModemBlockKind kind, std::string_view name);
-/// Returns the sign of "exp(+i\\omega t)" in whatever spelling; empty where the text has none, or both.
+/// A type of blocks in data files.
+struct ModemBlock {
+  std::string_view name;  ///< "Full_Impedance"
+  int dimension;          ///< 2 or 3
+  bool is_impedance;      ///< the header states the units of an impedance
+  bool is_real;           ///< a row holds one number instead of two
+  std::vector<ModemComponent> components;
+};
+/// Returns the types that can be read and written; those of 2-D stand first.
+[[nodiscard]] const std::vector<ModemBlock>& modem_blocks();
+/// Returns the block a "> …" line names; null when it is none of them.
+[[nodiscard]] const ModemBlock* modem_block(std::string_view name);
+/// Returns the component of this name, in any case; null when the block has none.
+[[nodiscard]] const ModemComponent* component_of(const ModemBlock& block, std::string_view name);
+/// Returns true for block types of 3-D files that no datum holds.
+[[nodiscard]] bool is_unsupported_block(std::string_view name);
+/// Returns the sign of "exp(+i\\omega t)" in whatever spelling, also "exp(i\\omega t)"; empty where the text
+/// has none, or both.
 [[nodiscard]] std::optional<ModemSign> modem_sign(std::string_view text);
-/// Returns true for the block types of 3-D files.
-[[nodiscard]] bool is_modem_3d_block(std::string_view name);
 [[nodiscard]] std::optional<ModemUnits> modem_units(std::string_view text);
 [[nodiscard]] std::string_view name_of(ModemUnits units);
 [[nodiscard]] std::string_view short_name_of(ModemUnits units);  ///< "V/m/T", "mV/km/nT", "ohm"
@@ -29,6 +47,7 @@ enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
 /// The head of the first block of a ModEM data file; empty when the bytes are no such file.
 struct ModemDataHead {
   std::string type, sign, units;
+  [[nodiscard]] int dimension() const;
 };
 [[nodiscard]] std::optional<ModemDataHead> modem_data_head(std::string_view bytes);
 
@@ -36,7 +55,25 @@ struct ModemDataHead {
 struct ModemModelHead {
   int dimensions = 0;  ///< 2 or 3
   int n_x = 1, n_y = 0, n_z = 0;
+  bool has_mapping = false;  ///< resistivities of a volume are given by index
 };
 [[nodiscard]] std::optional<ModemModelHead> modem_model_head(std::string_view bytes);
+
+/// Returns true for the bytes of a covariance file, which begins with a box of text.
+[[nodiscard]] bool is_modem_covariance(std::string_view bytes);
+
+/// Returns the number x next to `guess` for which f(x) is exactly `target`, so that reading undoes writing;
+/// the guess itself when there is none.
+template <class Function>
+[[nodiscard]] double preimage(double target, double guess, const Function& f) {
+  double up = guess, down = guess;
+  for (int i = 0; i < 3; ++i) {
+    if (f(up) == target) return up;
+    if (f(down) == target) return down;
+    up = std::nextafter(up, INFINITY);
+    down = std::nextafter(down, -INFINITY);
+  }
+  return guess;
+}
 
 }  // namespace lodestone::io::modem

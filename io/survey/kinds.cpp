@@ -98,8 +98,9 @@ FileKind kind_of_file(const std::string& path) {
   if (is_edi(lines)) return FileKind::edi;
   if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
+  if (modem::is_modem_covariance(bytes)) return FileKind::modem_covariance;
   if (const auto head = modem::modem_data_head(bytes))
-    return modem::modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
+    return head->dimension() == 2 ? FileKind::modem_data_2d : FileKind::modem_data_3d;
   if (const auto head = modem::modem_model_head(bytes))
     return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
   if (const auto kind = csv_kind(lines); kind != FileKind::unknown) return kind;

@@ -90,7 +90,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
     case FileKind::edi:
       return {edi::read(path, options.edi)};
     case FileKind::modem_data_2d:
-    case FileKind::modem_data_3d:  // refused with the reason
+    case FileKind::modem_data_3d:
       return modem::read_data(path);
     case FileKind::emdata:
       return mare2dem::read_data(path).stations;
@@ -98,7 +98,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return mt2d::read_data(path);
     default:
       throw core::FormatError("io::survey::read#not_stations",
-                              "{}:1: expected a file of stations (EDI, ModEM 2-D data, MARE2DEM data or "
+                              "{}:1: expected a file of stations (EDI, ModEM data, MARE2DEM data or "
                               "MT2DData), got {}; check the path",
                               path, core::word(kind));
   }

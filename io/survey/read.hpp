@@ -19,7 +19,7 @@ struct ReadOptions {
   std::optional<FileKind> kind{};  ///< kind of every file; absent: by the content of each
 };
 
-/// Reads stations from a file of any kind that holds some (EDI, ModEM 2-D, MARE2DEM, MT2DData), or from a
+/// Reads stations from a file of any kind that holds some (EDI, ModEM, MARE2DEM, MT2DData), or from a
 /// folder of EDI files. errors: those of the readers and of `read_folder`; FormatError (no file of stations),
 /// ConfigError (a name of `station_order` is not there).
 [[nodiscard]] std::vector<physics::mt::StationData> read(const std::string& path,

@@ -64,6 +64,12 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
                              std::optional<mt::Observations>& modem) {
   const bool is_modem = kind_of_file(path) != FileKind::emdata;
   const std::vector<mt::StationData> stations = is_modem ? modem::read_data(path) : read(path);
+  if (stations.front().local_frame)
+    throw core::ConfigError(
+        "io::survey::sites#sites_on_a_map",
+        "{}: expected sites along a profile, as the model is a section, got sites on a map; "
+        "give a file of sites with the header `site,y_m`, or a model in 3-D",
+        path);
   for (const auto& station : stations) {
     for (const auto& remark : station.all_remarks())
       core::log::warning(core::log::Id("io::survey::sites#remark"), "{}", remark);

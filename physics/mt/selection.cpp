@@ -184,10 +184,12 @@ Observations stated_data(const std::vector<StationData>& stations) {
   std::vector<double> y_m;
   for (const StationData& station : stations) y_m.push_back(station.site.y_m);
   constexpr double any_phase_deg = 1e300;
+  const LocalFrame frame = stations.front().local_frame.value_or(LocalFrame{});
   Observations all = observe(stations, profile_along(std::move(y_m)),
                              {.data = data,
                               .frequencies = FrequencyChoice::all,
                               .frequency_tolerance = same_frequency,
+                              .strike_deg = frame.azimuth_deg,
                               .floors = {},
                               .min_phase_deg = -any_phase_deg,
                               .max_phase_deg = any_phase_deg,

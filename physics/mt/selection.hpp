@@ -73,8 +73,8 @@ struct Selection {
                                   const Selection& selection);
 
 /// Returns all that stations state: parts of elements and readings at every frequency of a station, σ as
-/// stated (NaN: not stated), in the frame of north, without floors, limits and merging. Data without a
-/// positive σ are masked as bad_error.
+/// stated (NaN: not stated), without floors, limits and merging. Their frame is the local one of the first
+/// station, that of north where it has none. Data without a positive σ are masked as bad_error.
 [[nodiscard]] Observations stated_data(const std::vector<StationData>& stations);
 
 }  // namespace lodestone::physics::mt

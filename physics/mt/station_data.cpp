@@ -145,6 +145,12 @@ ElementCovariance StationRow::full_covariance() const {
   return c;
 }
 
+bool LocalFrame::is_same(const LocalFrame& other) const {
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  return same(latitude_deg, other.latitude_deg) && same(longitude_deg, other.longitude_deg) &&
+         azimuth_deg == other.azimuth_deg;
+}
+
 bool StationData::has_name(const std::string& name) const {
   return site.name == name || std::find(other_names.begin(), other_names.end(), name) != other_names.end();
 }

@@ -47,6 +47,14 @@ struct Reading {
   std::optional<double> azimuth_deg{};
 };
 
+/// The way in which the coordinates x and y of a file lie on the map.
+struct LocalFrame {
+  double latitude_deg = not_given, longitude_deg = not_given;  ///< place of x = y = 0
+  double azimuth_deg = 0.0;  ///< direction of the x axis, clockwise from north; y points 90° further
+  /// Returns true for the same numbers, also where both are not given.
+  [[nodiscard]] bool is_same(const LocalFrame& other) const;
+};
+
 /// The content of one station file in ohm and e^{+iωt}, not rotated.
 struct StationData {
   Station site{};
@@ -54,7 +62,8 @@ struct StationData {
   std::string path{}, format{};            ///< "EDI"
   std::string remote_reference{};          ///< remote station or channels; empty: none, or not stated
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< before conversion
-  std::vector<StationRow> rows{};                              ///< highest frequency first
+  std::optional<LocalFrame> local_frame{};  ///< absent: the file counts no x and y on a map
+  std::vector<StationRow> rows{};           ///< highest frequency first
   std::vector<Reading> readings{};
   std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
   std::string zero_tippers{};          ///< the remark on a tipper of exact zeros; empty: there is none

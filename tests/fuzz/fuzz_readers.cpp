@@ -7,6 +7,7 @@
 #include "io/info/info.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/model/read.hpp"
+#include "io/modem/covariance.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/survey/responses.hpp"
@@ -135,6 +136,13 @@ TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
   const std::string data = text_of_file(source_path("data/modem_block2_2d/d0_JT.dat"));
   check_survives(data.substr(0, 6000),
                  [](const std::string&, const std::string& path) { (void)io::modem::read_data(path); });
+  check_survives("2 3 2 0 LOGE\n10 20\n1 2 3\n5 6\n1 2\n3 4\n5 6\n1 2\n3 4\n5 6\n-15 -3 0\n0\n",
+                 [](const std::string&, const std::string& path) { (void)io::modem::read_model(path); });
+  const std::string volume = text_of_file(source_path("data/modem_block2_3d/de.dat"));
+  check_survives(volume.substr(0, 3000) + volume.substr(volume.rfind("# Period") - 80, 3000),
+                 [](const std::string&, const std::string& path) { (void)io::modem::read_data(path); });
+  check_survives(text_of_file(source_path("data/modem_block2_3d/example.cov")),
+                 [](const std::string&, const std::string& path) { (void)io::modem::read_covariance(path); });
 }
 
 TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuzz]") {

@@ -48,6 +48,16 @@ void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Conf
   if (config.output.vtk) run.add(io::vtk::save_models(comm, folder.vtk()));
 }
 
+/// Refuses data whose x would be dropped by a section.
+void require_profile(const physics::mt::Observations& observed) {
+  if (!observed.stations.front().local_frame) return;
+  throw core::ConfigError(
+      "mt_invert#sites_on_a_map",
+      "expected sites along a profile, as a section is inverted, got those of {}, which stand "
+      "on a map; give files of a profile, or --dim 1",
+      observed.stations.front().path);
+}
+
 }  // namespace
 
 int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::CommandLine& line) {
@@ -68,6 +78,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
         comm, folder.path(),
         inversion::mt::stitch_soundings(comm, observed, problem_options(config), about(config)), files);
   }
+  require_profile(observed);
   inversion::Inversion run(comm, make_problem(comm, config, observed), config.inversion.method);
   if (config.uncertainty) run.assess(*config.uncertainty, io::hdf5::store(folder.ensemble()));
   if (arguments.dry_run) {

@@ -75,6 +75,22 @@ TEST_CASE(
   CHECK(three_d.code == core::ExitCode::format);
 }
 
+TEST_CASE("info: ModEM 3-D files state cells, sites, origin, sign, units and areas", "[info]") {
+  const auto data = info::describe_file(source_path("data/modem_block2_3d/de.dat"));
+  CHECK((data.format == "ModEM 3-D data" && data.status == "ok" && data.sites.size() == 198));
+  CHECK((data.sites[0].sign == "-" && data.sites[0].units == "V/m/T" && data.sites[0].n_periods == 4));
+  CHECK(data.sites[0].components == std::vector<std::string>{"zxy", "zyx", "tzy", "zxx", "zyy", "tzx"});
+  CHECK(data.facts.at(0) == "198 sites, x 41000 to 79000 m, y 39375 to 80625 m");
+  CHECK(data.facts.at(1) == "origin not stated, x along 0° from north");
+  const auto model = info::describe_file(source_path("data/modem_block2_3d/m0.ws"));
+  CHECK((model.format == "ModEM 3-D model" && model.status == "ok"));
+  CHECK(model.facts.at(0) == "21 x 28 x 11 cells along x, y and z");
+  CHECK_THAT(model.facts.at(2), Catch::Contains("33.3") && Catch::Contains("1000"));
+  const auto covariance = info::describe_file(source_path("data/modem_block2_3d/example.cov"));
+  CHECK((covariance.format == "ModEM covariance" && covariance.status == "ok"));
+  CHECK_THAT(covariance.facts.at(0), Catch::Contains("21 x 28 x 11") && Catch::Contains("2 times"));
+}
+
 TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognized by content",
           "[info]") {
   const TemporaryFolder folder;

@@ -105,8 +105,7 @@ TEST_CASE("ModEM 2-D model: columns run with y and rows with depth", "[modem]") 
   CHECK(section.earth.grid.z_edges_m() == std::vector<double>{0, 1, 3, 6});
 }
 
-TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors with file and line",
-          "[modem]") {
+TEST_CASE("ModEM 2-D model: wrong counts and signs are format errors with file and line", "[modem]") {
   CHECK_THAT(model_message("2 3\n10 20\n1 2 3\n0\n1 2\n3 4\n5\n"), HasId("cut_off", {"m.rho:7"}));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"), HasId("too_many_values", {"m.rho:6"}));
   CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"), HasId("width_not_positive", {"m.rho:2", "-20"}));
@@ -119,7 +118,6 @@ TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors 
   CHECK_THAT(model_message("2 1 LOGX\n10 20\n1\n0\n1 2\n"),
              HasId("unknown_scale", {"LOGE", "LOG10", "LINEAR"}));
   CHECK_THAT(model_message("2 1\n10 x\n1\n0\n1 2\n"), HasId("not_a_number", {"\"x\""}));
-  CHECK_THAT(model_message("# comment\n 2 3 4 0 LOGE\n1 1\n"), HasId("model_3d", {"2 x 3 x 4"}));
   CHECK_THAT(model_message("1000000 1000000\n"), HasId("counts_too_large", {"1000000"}));
   CHECK_THAT(model_message(""), HasId("empty_file", {"m.rho:1"}));
   const TemporaryFolder folder;
@@ -235,8 +233,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "ModEM 2-D data: rows of another length, unknown blocks, 3-D files and doubled data are format errors "
-    "with file and line",
+    "ModEM 2-D data: rows of another length, unknown blocks and doubled data are format errors with file and "
+    "line",
     "[modem]") {
   const std::string te = header("TE_Impedance", "+", "Ohm");
   CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0\n"),
@@ -248,8 +246,6 @@ TEST_CASE(
              HasId("site_moved", {"200", "100"}));
   CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 a 0 0 0 100 0 TE 1 2 0.1\n"),
              HasId("second_value", {"d.dat:10", "zxy_re"}));
-  CHECK_THAT(data_message(header("Full_Impedance", "+", "Ohm")),
-             HasId("block_3d", {"d.dat:3", "Full_Impedance"}));
   CHECK_THAT(data_message(header("TE_Impedanze", "+", "Ohm")), HasId("unknown_block", {"\"TE_Impedanze\""}));
   CHECK_THAT(data_message(header("TE_Impedance", "+", "furlong")),
              HasId("unknown_units", {"d.dat:5", "\"furlong\""}));
@@ -283,8 +279,9 @@ TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing",
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)modem::write_data(folder / "d.dat", half); }),
              HasId("no_datum"));
   data.survey.keys[0].quantity = Datum::log10_rho_xy;
+  data.survey.keys[1].quantity = Datum::phase_xy;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)modem::write_data(folder / "d.dat", data); }),
-             HasId("te_apparent_resistivity"));
+             HasId("no_block", {"2-D", "log10_rho_xy"}));
   CHECK_FALSE(std::filesystem::exists(folder / "d.dat"));
 }
 
