@@ -68,7 +68,7 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
     throw core::ConfigError(
         "io::survey::sites#sites_on_a_map",
         "{}: expected sites along a profile, as the model is a section, got sites on a map; "
-        "give a file of sites with the header `site,y_m`, or a model in 3-D",
+        "give a file of sites with the header `site,y_m`",
         path);
   for (const auto& station : stations) {
     for (const auto& remark : station.all_remarks())

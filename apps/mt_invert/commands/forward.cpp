@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "io/info/info.hpp"
@@ -148,6 +149,10 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
 
   // 1. The earth, and where and when its response is wanted
   const auto section = io::model::read_model(arguments.model_path);
+  if (section.earth.grid.dimension() != 2)
+    throw core::ConfigError("mt_invert#model_not_a_section",
+                            "{}: expected a section, with the axes y and z, got {} axes; give a model in 2-D",
+                            arguments.model_path, section.earth.grid.dimension());
   auto sites = io::survey::read_forward_sites(arguments.sites_path, arguments.periods_s, section,
                                               arguments.off_surface);
   if (arguments.definition) {

@@ -56,3 +56,13 @@ TEST_CASE("sites CSV: names become UTF-8 and are bounded, places lie on Earth", 
   CHECK_THAT(sites_message("site,y_m\na,1e300\n"), HasId("out_of_range", {"s.csv:2", "1e+08", "1e+300"}));
   CHECK_THAT(sites_message("site,y_m,z_m\na,1,-1e300\n"), HasId("out_of_range", {"s.csv:2", "-1e+300"}));
 }
+
+TEST_CASE("forward sites: sites on a map are refused for a section, with a remedy", "[sites]") {
+  const auto section = physics::mesh::resistivity_model(
+      {physics::mesh::TensorGrid::section({-1e3, 0.0, 1e3}, {0.0, 1e3})}, Eigen::Vector2d(1.0, 2.0));
+  CHECK_THAT(error_of<core::ConfigError>([&] {
+               (void)survey::read_forward_sites(source_path("data/modem_block2_3d/de.dat"), {}, section,
+                                                physics::mt::OffSurface::refuse);
+             }),
+             HasId("sites_on_a_map", {"de.dat", "site,y_m"}));
+}
