@@ -71,7 +71,7 @@ std::string kernels_of(const std::function<void()>& work) {
   const engine::ExecutionObserver observer([&](const engine::Node& node) {
     if (engine::is_view(node) || node.op->run) return;
     const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
-    const engine::Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
+    const engine::Kernel& kernel = node.op->kernel(node.aval.device, dtype);
     const std::string name = fmt::format("{} {}: {}", node.op->name, core::name_of(dtype), kernel.name);
     if (kernel.name.starts_with("reference"))
       throw core::InvalidArgument("bench_engine", "expected tuned kernels only, got {} for {}", name,

@@ -135,7 +135,7 @@ void Clustering::look_at(Number number) {
   if (out.device.kind != Device::Kind::cpu || out.kind != Kind::array || out.count() == 0) return;
   Part& part = parts_[number];
   if (each.op->op_class == OpClass::elementwise) {
-    const Kernel& kernel = each.op->kernel(out.device.kind, first.dtype);
+    const Kernel& kernel = each.op->kernel(out.device, first.dtype);
     if (has_expression(kernel)) part.kernel = &kernel;
     part.space = {out.count()};
   } else if (each.op->op_class == OpClass::reduction) {
@@ -150,7 +150,7 @@ const Kernel* Clustering::row_kernel(const Instruction& each) const {
   if (each.n_operands != 1) return nullptr;
   const ValueId operand = program_.operands(each)[0];
   const Aval &in = program_.values()[operand].aval, &out = program_.values()[each.first_result].aval;
-  const Kernel& kernel = each.op->kernel(in.device.kind, in.dtype);
+  const Kernel& kernel = each.op->kernel(in.device, in.dtype);
   const Dim row = in.count() / out.count();
   const AxisMap map = each.op->axis_map({std::span(&in, 1), out, each.attrs.get()});
   const bool are_last = map.inputs[0].from == IntList::counting(out.shape.rank());

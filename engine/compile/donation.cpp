@@ -78,10 +78,9 @@ bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t
   const auto read = std::ranges::find_if(in, reads), written = std::ranges::find_if(out, writes);
   const auto from = static_cast<std::size_t>(read - in.begin()),
              to = static_cast<std::size_t>(written - out.begin());
-  const bool may = launch.control != nullptr
-                       ? launch.control->writes_over(from, to)
-                       : launch.op->kernel(written->aval->device.kind, in[0].aval->dtype)
-                             .may_write_over(launch.attrs, from, to);
+  const bool may = launch.control != nullptr ? launch.control->writes_over(from, to)
+                                             : launch.op->kernel(written->aval->device, in[0].aval->dtype)
+                                                   .may_write_over(launch.attrs, from, to);
   return may && std::ranges::count_if(in, reads) == 1 && read->source.bytes == 0 &&
          read->aval->bytes() == written->aval->bytes() &&
          same_steps(read->aval->shape, *read->strides, *written->strides);

@@ -235,6 +235,15 @@ bool is_copied(const Attrs* attrs, std::size_t operand) {
          kernel_of(all.kernel).wants_dense(all.kernel.attrs.get(), of_kernel);
 }
 
+/// Returns the op whose kernel runs, with the number of ops beside it: "conv with 2 ops".
+std::string title(const Attrs& attrs) {
+  const auto& [use, hooks] = attrs_as<HookedAttrs>(attrs);
+  std::size_t n = 0;
+  for (const TileProgramPtr& each : {hooks.before, hooks.after})
+    n += each == nullptr ? 0 : each->expr().codes.size() + each->expr().reduces.size();
+  return fmt::format("{} with {} op{}", use.op->name, n, n == 1 ? "" : "s");
+}
+
 OpInfo row() {
   OpInfo row;
   row.name = "hooked_kernel";
@@ -244,6 +253,7 @@ OpInfo row() {
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
   row.results = results;
   row.flops = flops;
+  row.title = title;
   row.derivative.why_none = "it is made of ops whose derivatives are taken before";
   row.op_class = OpClass::product;
   const Kernel kernel{.name = "cpu.hooked",
@@ -327,7 +337,7 @@ const OpInfo& hooked_kernel_op() {
 
 bool can_reduce_what_is_made(const OpInfo& op, const Aval& operand) {
   return op.op_class == OpClass::reduction && operand.kind == Kind::array && operand.count() > 0 &&
-         operand.device.kind == Device::Kind::cpu && op.kernel(Device::Kind::cpu, operand.dtype).reads_once;
+         operand.device.kind == Device::Kind::cpu && op.kernel(operand.device, operand.dtype).reads_once;
 }
 
 }  // namespace lodestone::engine

@@ -47,7 +47,7 @@ struct HookedAttrs {
 
 /// Returns the kernel that computes a use of an op.
 [[nodiscard]] inline const Kernel& kernel_of(const KernelUse& use) {
-  return use.op->kernel(use.results[0].device.kind, use.operands[0].dtype);
+  return use.op->kernel(use.results[0].device, use.operands[0].dtype);
 }
 
 /// Returns whether an op is a reduction whose kernel for such an operand can read what is made.

@@ -176,7 +176,7 @@ void Hooking::look_at_values(std::span<const Strides> inputs) {
 std::ptrdiff_t Hooking::workspace_of(const OpInfo& op, const Attrs* attrs, std::span<const ValueId> in,
                                      std::span<const ValueId> out) const {
   const Aval& first = aval(in.empty() ? out[0] : in[0]);
-  const Kernel& kernel = op.kernel(aval(out[0]).device.kind, first.dtype);
+  const Kernel& kernel = op.kernel(aval(out[0]).device, first.dtype);
   if (kernel.workspace == nullptr) return 0;
   std::vector<View> views;
   for (const ValueId id : in) views.push_back({nullptr, &aval(id), &looks_[id].strides});
@@ -212,7 +212,7 @@ std::vector<ValueId> Hooking::replaced_by(Number number) const {
   const std::span<const ValueId> in = operands(number);
   std::vector<ValueId> result;
   if (in.empty()) return result;
-  const Kernel& kernel = each.op->kernel(aval(each.first_result).device.kind, aval(in[0]).dtype);
+  const Kernel& kernel = each.op->kernel(aval(each.first_result).device, aval(in[0]).dtype);
   for (std::uint32_t output = 0; output < each.n_results; ++output) {
     const ValueId out = each.first_result + output;
     if (lives_.first(out) == LiveBytes::never) continue;
@@ -241,7 +241,7 @@ const Kernel* Hooking::kernel_with_hooks(Number number) const {
   const Aval &out = aval(each.first_result), &first = aval(operands(number)[0]);
   const bool is_array = out.kind == Kind::array && first.kind == Kind::array;
   if (!is_array || out.device.kind != Device::Kind::cpu || out.count() == 0) return nullptr;
-  const Kernel& kernel = each.op->kernel(out.device.kind, first.dtype);
+  const Kernel& kernel = each.op->kernel(out.device, first.dtype);
   return kernel.hands_over != nullptr || kernel.reads_by != nullptr ? &kernel : nullptr;
 }
 
@@ -256,7 +256,7 @@ std::optional<Elementwise> Hooking::elementwise(Number number) const {
                             !each.op->run && each.n_results == 1 && !in.empty() &&
                             out.device.kind == Device::Kind::cpu && out.count() > 0;
   if (!is_candidate) return std::nullopt;
-  const Kernel& kernel = each.op->kernel(out.device.kind, aval(in[0]).dtype);
+  const Kernel& kernel = each.op->kernel(out.device, aval(in[0]).dtype);
   if (!has_expression(kernel)) return std::nullopt;
   std::vector<Aval> avals;
   for (const ValueId id : in) avals.push_back(aval(id));

@@ -13,7 +13,7 @@ void LaunchEvents::describe(const Lowered& plan) {
       const Access& access = plan.accesses[each.first_access + i];
       bytes += bytes_of_elements(*access.aval, *access.strides);
     }
-    const std::string name = fmt::format("{} {}", each.op->name, at_line(each.where));
+    const std::string name = fmt::format("{} {}", each.op->title_of(each.attrs), at_line(each.where));
     events_.push_back({core::Timeline::name(name), core::Timeline::Kind::launch, 0, 0, std::ssize(events_),
                        static_cast<std::int64_t>(bytes)});
   }

@@ -16,7 +16,8 @@ enum class Level : std::uint8_t {
 /// The bits of a compiled function: those of an eager run, or others where these take less time.
 enum class Exactness : std::uint8_t {
   strict,
-  fast  ///< takes the liberties of docs/compile.md, each of which is counted and has a bound on its error
+  fast  ///< takes the liberties of docs/engine/compile.md, each of which is counted and has a bound on its
+        ///< error
 };
 
 enum class Stage : std::uint8_t {

@@ -200,7 +200,7 @@ void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
   const std::span<const ValueId> operands = program_.operands(each);
   const Aval& out = value(each.first_result).aval;
   const DType dtype = operands.empty() ? out.dtype : value(operands[0]).aval.dtype;
-  const Kernel& kernel = each.op->kernel(out.device.kind, dtype);
+  const Kernel& kernel = each.op->kernel(out.device, dtype);
   std::vector<Access> in, results;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const ValueId id = operands[i];
@@ -284,7 +284,7 @@ Access Lowering::copied(const Access& from, const Instruction& each) {
 
 void Lowering::copy(const Access& from, const Access& to, const std::source_location& where) {
   static const OpInfo& op = op_named("copy");
-  const Kernel& kernel = op.kernel(from.aval->device.kind, from.aval->dtype);
+  const Kernel& kernel = op.kernel(from.aval->device, from.aval->dtype);
   Launch made{&op, nullptr, kernel.run, 0, 0, 0, {}, {}, where, nullptr};
   add(std::move(made), std::span(&from, 1), std::span(&to, 1));
   ++result_.n_copies;

@@ -19,7 +19,7 @@ std::string text(const Lowered& plan) {
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     const Launch& launch = plan.launches[i];
     const auto operands = std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
-    text += fmt::format("{}: {} {}", i, launch.op->name, at_line(launch.where));
+    text += fmt::format("{}: {} {}", i, launch.op->title_of(launch.attrs), at_line(launch.where));
     for (std::size_t k = 0; k < operands.size(); ++k)
       text += fmt::format("{} {} {}",
                           k == launch.n_in ? " ->"

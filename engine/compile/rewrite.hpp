@@ -35,7 +35,7 @@ struct RewriteRule {
 /// Returns the rules that keep every bit, of NaN only that it is one: those of numbers, and those of views.
 [[nodiscard]] std::span<const RewriteRule> exact_rules();
 [[nodiscard]] std::span<const RewriteRule> movement_rules();
-/// Returns the liberties of fast mode; docs/compile.md has their errors.
+/// Returns the liberties of fast mode; docs/engine/compile.md has their errors.
 [[nodiscard]] std::span<const RewriteRule> fast_rules();
 
 /// Rules by op, those of an op in the order in which they are tried.

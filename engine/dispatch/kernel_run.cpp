@@ -112,7 +112,7 @@ void run_in_scratch(const Kernel& kernel, KernelCall call, const Node& node) {
 
 void run_kernel(Node& node, bool may_overwrite) {
   const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
-  const Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
+  const Kernel& kernel = node.op->kernel(node.aval.device, dtype);
   Outputs outputs(node, kernel.in_place && may_overwrite);
   Views inputs(node.inputs.size());
   std::vector<NodePtr> copies;
@@ -148,8 +148,7 @@ NodePtr contiguous(const NodePtr& node) {
   result->thread = thread_number();
   Outputs outputs(*result, false);
   const View in = view_of(*node);
-  copy.kernel(node->aval.device.kind, node->aval.dtype)
-      .run({copy, nullptr, std::span(&in, 1), outputs.views()});
+  copy.kernel(node->aval.device, node->aval.dtype).run({copy, nullptr, std::span(&in, 1), outputs.views()});
   outputs.keep();
   return result;
 }

@@ -43,10 +43,11 @@ struct Derivative {
   [[nodiscard]] bool exists() const { return static_cast<bool>(jvp); }
 };
 
-/// Whose kernels they are: plain loops on the processor, fast loops on the processor, those of a CUDA device.
-/// Which of them a device runs, and in what order they are tried, is the business of `OpInfo::kernel`.
-enum class Backend : std::uint8_t { reference, processor, cuda };
-inline constexpr int n_backends = 3;
+/// Whose kernels they are: plain loops on the processor, fast loops on the processor, those of oneDNN, those
+/// of a CUDA device. Which of them a device runs, and in what order they are tried, is the business of
+/// `OpInfo::kernel`. Kernels of oneDNN leave calls that it is not faster at to `processor`, by shape alone.
+enum class Backend : std::uint8_t { reference, processor, onednn, cuda };
+inline constexpr int n_backends = 4;
 
 /// One row per primitive: the only place where an op is described. Rows are registered by explicit calls;
 /// users add their own.
@@ -86,17 +87,26 @@ struct OpInfo {
   /// kernel that accepts the inputs.
   std::function<Tensor(const RuleArgs&)> decompose;
   bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does
+  /// For ops that stand for another one: returns what profiles and pictures call a use; null: `name`.
+  std::string (*title)(const Attrs& attrs) = nullptr;
 
+  [[nodiscard]] std::string title_of(const Attrs* attrs) const {
+    return title == nullptr ? name : title(*attrs);
+  }
   /// Returns true if all inputs have the axes of the output, which come from them one by one.
   [[nodiscard]] bool is_axis_by_axis() const { return op_class == OpClass::elementwise && !axes; }
   /// Returns what is known of the axes; see `axes`.
   [[nodiscard]] AxisMap axis_map(const AxisArgs& args) const {
     return axes ? axes(args) : is_axis_by_axis() ? axis_by_axis(args) : all_whole(args);
   }
-  /// Returns the kernel that runs on devices of this kind for this dtype: that of the first of its backends
-  /// that has one. errors: DeviceError when the op has no kernel for this kind of device, InvalidArgument
-  /// when it has none for this dtype.
-  [[nodiscard]] const Kernel& kernel(Device::Kind device, DType dtype) const;
+  /// Returns the kernel that runs on a device for this dtype: that of the first of its backends that has one.
+  /// errors: DeviceError when the op has no kernel for this device, InvalidArgument when it has none for this
+  /// dtype.
+  [[nodiscard]] const Kernel& kernel(Device device, DType dtype) const;
+  /// Returns the kernel of one backend; that has no `run` where there is none.
+  [[nodiscard]] const Kernel& kernel_of(Backend backend, DType dtype) const {
+    return kernels[static_cast<std::size_t>(backend)][static_cast<std::size_t>(dtype)];
+  }
   /// Returns whether a kernel accepts these inputs on their device, so that a composite is recorded as one
   /// node.
   [[nodiscard]] bool has_kernel(const InferArgs& args) const;

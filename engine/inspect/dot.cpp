@@ -16,7 +16,8 @@ std::string node_of(const Program& program, std::size_t number) {
   const Instruction& each = program.instructions()[number];
   const std::string result = each.n_results > 0 ? program.values()[each.first_result].aval.text() : "";
   return fmt::format("    i{} [label={}];\n", number,
-                     core::json_quoted(fmt::format("{}\n{}\n{}", each.op->name, result, place_of(each))));
+                     core::json_quoted(fmt::format("{}\n{}\n{}", each.op->title_of(each.attrs.get()), result,
+                                                   place_of(each))));
 }
 
 /// Returns the name of the node that makes a value.

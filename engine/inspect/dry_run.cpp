@@ -76,7 +76,7 @@ OpProfile work_of(const Lowered& plan, const Launch& launch) {
     avals.push_back(each.aval);
   }
   const DType dtype = operands[0].aval->dtype;
-  return {fmt::format("{} {}", launch.op->name, core::name_of(dtype)), 1, 0.0,
+  return {fmt::format("{} {}", launch.op->title_of(launch.attrs), core::name_of(dtype)), 1, 0.0,
           flops_of(*launch.op, launch.attrs, std::span(avals).first(launch.n_in), *avals[launch.n_in],
                    launch.where),
           bytes};

@@ -66,12 +66,14 @@ std::vector<PlacedPiece> placed_pieces(const Lowered& plan) {
     for (const Access& each : operands.subspan(launch.n_in)) {
       if (is_in_block(each.source))
         pieces.write(each.source, each.aval->bytes(), i,
-                     fmt::format("{} of {} {}", launch.op->name, each.aval->text(), at_line(launch.where)));
+                     fmt::format("{} of {} {}", launch.op->title_of(launch.attrs), each.aval->text(),
+                                 at_line(launch.where)));
     }
     const std::size_t scratch = Scratch::bytes_of(launch.workspace, plan.n_threads);
     if (scratch > 0 && is_in_block(launch.scratch))
-      pieces.add_workspace(launch.scratch, scratch, i,
-                           fmt::format("workspace of {} {}", launch.op->name, at_line(launch.where)));
+      pieces.add_workspace(
+          launch.scratch, scratch, i,
+          fmt::format("workspace of {} {}", launch.op->title_of(launch.attrs), at_line(launch.where)));
   }
   // Views of arrays that functions take keep no address here: their pieces end at the last launch.
   return std::move(pieces).all();

@@ -48,7 +48,7 @@ bool is_counted(const Node& node) {
 std::string name_of(const Node& node) {
   if (!is_counted(node)) return node.op->name;
   const DType dtype = node.aval.kind == Kind::array ? node.aval.dtype : node.inputs[0]->aval.dtype;
-  return fmt::format("{} {}", node.op->name, core::name_of(dtype));
+  return fmt::format("{} {}", node.op->title_of(node.attrs.get()), core::name_of(dtype));
 }
 
 /// Gives every moment to the innermost op that runs then.

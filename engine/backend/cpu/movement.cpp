@@ -100,7 +100,7 @@ void update_at_positions(const KernelCall& call) {
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
   const View out{call.out[0].data, call.in[0].aval, call.in[0].strides};
-  copy.kernel(call.in[0].aval->device.kind, call.in[0].aval->dtype)
+  copy.kernel(call.in[0].aval->device, call.in[0].aval->dtype)
       .run({copy, nullptr, call.in, std::span(&out, 1)});
 }
 

@@ -3,7 +3,7 @@
 // work, on itself alone.
 #pragma once
 
-#include "engine/graph/kernel.hpp"
+#include "engine/graph/op_info.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -17,6 +17,11 @@ namespace lodestone::engine::cpu_backend::onednn {
 
 /// Returns what LODESTONE_ONEDNN says: `on`, the default, or `off`. errors: InvalidArgument for another word.
 [[nodiscard]] bool is_wanted();
+
+/// Returns our own kernel for a call, for what the library is not faster at.
+[[nodiscard]] inline const Kernel& own_kernel(const KernelCall& call) {
+  return call.op.kernel_of(Backend::processor, call.in[0].aval->dtype);
+}
 
 /// While one lives, oneDNN keeps to the calling thread.
 class OneThread {

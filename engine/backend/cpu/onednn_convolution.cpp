@@ -264,23 +264,16 @@ void convolve(const KernelCall& call, const Problem& problem) {
   }
 }
 
-/// The kernels that rows had before, for all else.
-template <Wanted wanted>
-Kernel& other_kernel() {
-  static Kernel kernel;
-  return kernel;
-}
-
 template <Wanted wanted>
 void run(const KernelCall& call) {
   if (const auto problem = problem_of(wanted, call)) return convolve<wanted>(call, *problem);
-  other_kernel<wanted>().run(call);
+  onednn::own_kernel(call).run(call);
 }
 
 template <Wanted wanted>
 Workspace workspace(const KernelCall& call) {
   const auto problem = problem_of(wanted, call);
-  if (!problem) return other_kernel<wanted>().workspace(call);
+  if (!problem) return onednn::own_kernel(call).workspace(call);
   const onednn::Pieces pieces = pieces_of(*problem);
   Layout shared;
   if (wanted == Wanted::slope_in_w) static_cast<void>(sums_of(shared, pieces, *problem));
@@ -290,23 +283,23 @@ Workspace workspace(const KernelCall& call) {
   return {.shared = shared.bytes(), .per_thread = own};
 }
 
-/// Readers are for the kernels that rows had before.
+/// Readers are for our own kernels.
 template <Wanted wanted>
 Dim reads_by(const KernelCall& call) {
-  const Kernel& other = other_kernel<wanted>();
-  return other.reads_by == nullptr || problem_of(wanted, call) ? 0 : other.reads_by(call);
+  const Kernel& own = onednn::own_kernel(call);
+  return own.reads_by == nullptr || problem_of(wanted, call) ? 0 : own.reads_by(call);
 }
 
 template <Wanted wanted>
 void put(OpInfo& row) {
-  other_kernel<wanted>() = row.kernel(Device::Kind::cpu, DType::f32);
-  row.with_kernel(Backend::processor, DType::f32,
-                  {.name = other_kernel<wanted>().name,
+  const Kernel& own = row.kernel_of(Backend::processor, DType::f32);
+  row.with_kernel(Backend::onednn, DType::f32,
+                  {.name = own.name,
                    .run = run<wanted>,
                    .contiguous_inputs = true,
-                   .reads_once = other_kernel<wanted>().reads_once,
+                   .reads_once = own.reads_once,
                    .workspace = workspace<wanted>,
-                   .hands_over = other_kernel<wanted>().hands_over,
+                   .hands_over = own.hands_over,
                    .reads_by = reads_by<wanted>});
 }
 

@@ -138,13 +138,6 @@ std::optional<Division> division_of(const Problem& problem) {
   return division;
 }
 
-/// The kernel that a dtype had before, for all else.
-template <class A>
-Kernel& other_kernel() {
-  static Kernel kernel;
-  return kernel;
-}
-
 template <class B>
 bool has_second(const KernelCall& call) {
   return call.in[1].aval->dtype == core::dtype_of<B>;
@@ -152,10 +145,10 @@ bool has_second(const KernelCall& call) {
 
 template <class A, class B, class C>
 void multiply(const KernelCall& call) {
-  if (!has_second<B>(call)) return other_kernel<A>().run(call);
+  if (!has_second<B>(call)) return onednn::own_kernel(call).run(call);
   const Operands<A, B> both = shared_arrays<operands<A, B>>(call);
   const auto division = division_of(problem_of<A, B, C>(both));
-  if (!division) return other_kernel<A>().run(call);
+  if (!division) return onednn::own_kernel(call).run(call);
   both.pack(call);
   share(division->pieces.n, division->all.ns(), [&](Dim first, Dim last) {
     const onednn::OneThread alone;
@@ -172,10 +165,10 @@ void multiply(const KernelCall& call) {
 
 template <class A, class B, class C>
 Workspace workspace(const KernelCall& call) {
-  if (!has_second<B>(call)) return other_kernel<A>().workspace(call);
+  if (!has_second<B>(call)) return onednn::own_kernel(call).workspace(call);
   Layout shared;
   const auto division = division_of(problem_of<A, B, C>(operands<A, B>(shared, call)));
-  if (!division) return other_kernel<A>().workspace(call);
+  if (!division) return onednn::own_kernel(call).workspace(call);
   std::size_t own = 0;
   for (const Dim i : {Dim{0}, division->pieces.n - 1})
     own = std::max(own, division->piece(i)->scratch_bytes());
@@ -187,13 +180,13 @@ template <class A, class B, class C>
 void put(OpInfo& row, dnnl_cpu_isa_t instructions) {
   if ((dnnl_get_effective_cpu_isa() & instructions) != instructions) return;
   constexpr DType dtype = core::dtype_of<A>;
-  other_kernel<A>() = row.kernel(Device::Kind::cpu, dtype);
-  row.with_kernel(Backend::processor, dtype,
-                  {.name = other_kernel<A>().name,
+  const Kernel& own = row.kernel_of(Backend::processor, dtype);
+  row.with_kernel(Backend::onednn, dtype,
+                  {.name = own.name,
                    .run = multiply<A, B, C>,
                    .contiguous_inputs = true,
                    .workspace = workspace<A, B, C>,
-                   .hands_over = other_kernel<A>().hands_over});
+                   .hands_over = own.hands_over});
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void register_cpu_kernels(OpTable& table) {
   cpu_backend::register_cumulative_kernels(table);
   cpu_backend::register_softmax_kernels(table);
   cpu_backend::register_linalg_kernels(table);
-  cpu_backend::register_onednn_convolutions(table);  // in front of some of the above
+  cpu_backend::register_onednn_convolutions(table);  // leave to some of the above what they are not faster at
   cpu_backend::register_onednn_products(table);
 }
 

@@ -95,7 +95,7 @@ class NotingReader final : public Reader {
 class Use {
  public:
   Use(const OpInfo& op, const Attrs* attrs, const Tensors& inputs, const std::vector<Aval>& results)
-      : kernel_(op.kernel(Device::Kind::cpu, inputs[0].dtype())), call_{op, attrs, {}, {}} {
+      : kernel_(op.kernel(inputs[0].device(), inputs[0].dtype())), call_{op, attrs, {}, {}} {
     for (const Tensor& each : inputs) {
       const bool is_dense = each.eval().node().is_contiguous();
       const Tensor dense = is_dense ? each : record(op_named("copy"), {each}, {}, call_.where).eval();
@@ -253,7 +253,7 @@ TEST_CASE("hand over: what kernels hand over is finished and complete, and reade
   int n_writers = 0, n_readers = 0;
   const auto check = [&](const Tensor& recorded) {
     const Kernel& kernel =
-        recorded.node().op->kernel(Device::Kind::cpu, Tensor(recorded.node().inputs[0]).dtype());
+        recorded.node().op->kernel(recorded.device(), Tensor(recorded.node().inputs[0]).dtype());
     if (kernel.hands_over != nullptr) CHECK(use_of(recorded).fault_of_writer() == "");
     if (kernel.reads_by != nullptr) CHECK(use_of(recorded).fault_of_reader() == "");
     n_writers += kernel.hands_over != nullptr ? 1 : 0;

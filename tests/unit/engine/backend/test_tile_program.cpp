@@ -65,7 +65,7 @@ Expr expr_of(const Case& each, DType result) {
   std::vector<ExprId> in;
   for (std::size_t i = 0; i < each.in.size(); ++i)
     in.push_back(writer.load(each.in[i].dtype(), map.inputs[i].from, out.shape));
-  const Kernel& kernel = each.op.kernel(Device::Kind::cpu, each.in[0].dtype());
+  const Kernel& kernel = each.op.kernel(cpu, each.in[0].dtype());
   writer.store(append(writer, kernel, each.attrs.get(), in, result), out.shape);
   return writer.expr();
 }

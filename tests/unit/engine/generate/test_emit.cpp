@@ -95,7 +95,7 @@ TEST_CASE("text: complex and two-byte numbers, and floats that become most integ
     ExprWriter writer;
     const ExprId x = writer.load(from, {0}, {8});
     const AttrsPtr attrs = make_attrs(CastAttrs{to});
-    const Kernel& kernel = op_named("cast").kernel(Device::Kind::cpu, from);
+    const Kernel& kernel = op_named("cast").kernel(cpu, from);
     writer.store(append(writer, kernel, attrs.get(), std::array{x}, to), {8});
     return writer.expr();
   };

@@ -118,7 +118,7 @@ TEST_CASE("dry run: work is that of the ops, and captured arrays are constants",
   CHECK(all.bytes == 8 * (200 + 600 + 300));
   CHECK(all.calls == 1);
   CHECK(all.seconds > 0.0);
-  CHECK(announced.text().find("hooked_kernel f64") != std::string::npos);
+  CHECK(announced.text().find("dot_general with 1 op f64") != std::string::npos);
   CHECK(announced.json().find("\"n_launches\": 1") != std::string::npos);
 }
 

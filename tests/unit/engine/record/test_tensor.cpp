@@ -232,6 +232,8 @@ OpInfo row_with_three_kernels() {
   row.op_class = OpClass::elementwise;
   row.with_kernel(Backend::reference, DType::f64, {"reference.one", fill<1>});
   row.with_kernel(Backend::processor, DType::f64, {"processor.two", fill<2>});
+  row.with_kernel(Backend::onednn, DType::f16, {"onednn.five", fill<5>});
+  row.with_kernel(Backend::reference, DType::f16, {"reference.six", fill<6>});
   row.with_kernel(Backend::cuda, DType::f64, {"cuda.three", fill<3>});
   row.with_kernel(Backend::reference, DType::f32, {"reference.four", fill<4>});
   return row;
@@ -239,12 +241,15 @@ OpInfo row_with_three_kernels() {
 
 }  // namespace
 
-TEST_CASE("kernel: is found by op, kind of device and dtype", "[engine]") {
+TEST_CASE("kernel: is found by op, device and dtype", "[engine]") {
   static const OpInfo row = row_with_three_kernels();  // nodes point at it
-  using Kind = Device::Kind;
-  CHECK(row.kernel(Kind::cpu, DType::f64).name == "processor.two");
-  CHECK(row.kernel(Kind::cpu, DType::f32).name == "reference.four");
-  CHECK(row.kernel(Kind::cuda, DType::f64).name == "cuda.three");
+  constexpr Device second{Device::Kind::cpu, 1}, cuda{Device::Kind::cuda, 0};
+  CHECK(row.kernel(cpu, DType::f64).name == "processor.two");
+  CHECK(row.kernel(cpu, DType::f32).name == "reference.four");
+  CHECK(row.kernel(cpu, DType::f16).name == "onednn.five");
+  CHECK(row.kernel(second, DType::f16).name == "reference.six");
+  CHECK(row.kernel(second, DType::f64).name == "processor.two");
+  CHECK(row.kernel(cuda, DType::f64).name == "cuda.three");
   const auto value = [] {
     const Tensor x = full({1}, 0.0, DType::f64);
     return record(row, {x}, {}, std::source_location::current()).item<double>();
@@ -252,13 +257,13 @@ TEST_CASE("kernel: is found by op, kind of device and dtype", "[engine]") {
   CHECK(value() == 2.0);
   {
     const ReferenceOnly reference;
-    CHECK(row.kernel(Kind::cpu, DType::f64).name == "reference.one");
-    CHECK(row.kernel(Kind::cuda, DType::f64).name == "cuda.three");
+    CHECK(row.kernel(cpu, DType::f64).name == "reference.one");
+    CHECK(row.kernel(cuda, DType::f64).name == "cuda.three");
     CHECK(value() == 1.0);
   }
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(row.kernel(Kind::cuda, DType::f32)); }),
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(row.kernel(cuda, DType::f32)); }),
              HasId("no_kernel_for_dtype", {"[numbered]", "cuda", "(f64)", "f32"}));
   CHECK_THAT(
-      error_of<core::DeviceError>([&] { static_cast<void>(op_named("add").kernel(Kind::cuda, DType::f32)); }),
+      error_of<core::DeviceError>([&] { static_cast<void>(op_named("add").kernel(cuda, DType::f32)); }),
       HasId("no_kernel_on_device", {"[add]", "cuda"}));
 }
