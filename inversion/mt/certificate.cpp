@@ -7,7 +7,10 @@
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/mt/tables.hpp"
+#include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/cost.hpp"
+#include "physics/mt/d3/certificate.hpp"
+#include "physics/mt/d3/cost.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,6 +19,10 @@ namespace lodestone::inversion::mt {
 namespace {
 
 namespace d2 = physics::mt::d2;
+namespace d3 = physics::mt::d3;
+using physics::mt::Certificate;
+using physics::mt::CertificateLimits;
+using physics::mt::CertificateRow;
 using physics::mt::Survey;
 
 constexpr double most_runs = 3.0;           // of the final forward run, for all parts together
@@ -28,55 +35,83 @@ double least_on_all_ranks(MPI_Comm comm, double bytes) {
   return -mib * core::Team(comm).max(-static_cast<int>(bytes / mib));
 }
 
+/// Returns the bytes of a linearization of a section, which keeps all factors, on one of several ranks.
+double linearization_bytes(const d2::MeshSet& meshes, const Survey& survey, int n_ranks) {
+  double all = 0.0;
+  for (const d2::BandMesh& band : meshes.bands)
+    all += d2::factor_bytes(band.mesh, band.order, meshes.solver) * d2::n_modes(survey) *
+           static_cast<double>(band.frequencies.size());
+  return all / n_ranks;
+}
+
+/// Returns the bytes of a linearization of a volume, which keeps all fields, on one of several ranks.
+double linearization_bytes(const d3::MeshSet& meshes, const Survey&, int n_ranks) {
+  constexpr double n_polarizations = 2.0;
+  double all = 0.0;
+  for (const d3::BandMesh& band : meshes.bands)
+    all += n_polarizations * d3::kept_bytes(band.grid) * static_cast<double>(band.frequencies.size());
+  return all / n_ranks + run_bytes(meshes);
+}
+
+physics::mt::ResponseError tolerance_of(Sections, physics::mt::Accuracy accuracy) {
+  return d2::tolerance_of(accuracy);
+}
+physics::mt::ResponseError tolerance_of(Volumes, physics::mt::Accuracy accuracy) {
+  return d3::tolerance_of(accuracy);
+}
+
 /// States what a part will need; `run_s`: of a run at the final accuracy, whose work is `run_work`.
-void log_cost(const CertificatePart& part, const Survey& survey, double run_work, double run_s) {
+template <class Part>
+void log_cost(const Part& part, const Survey& survey, double run_work, double run_s) {
   const double runs = part.cost.work / run_work;
   core::log::info("certificate of the {}: {} of {} periods, about {:.2g} final forward runs{} and {:.2g} GB",
                   part.meshes, part.cost.frequencies.size(), survey.frequencies_hz.size(), runs,
                   run_s > 0.0 ? fmt::format(" ({:.2g} s)", runs * run_s) : "", part.cost.bytes / 1e9);
 }
 
-void add(d2::Certificate& all, const CertificatePart& part, const d2::Certificate& one) {
-  for (d2::CertificateRow row : one.rows) {
-    row.check = part.meshes + ": " + row.check;
+void add(Certificate& all, const std::string& meshes, const Certificate& one) {
+  for (CertificateRow row : one.rows) {
+    row.check = meshes + ": " + row.check;
     all.rows.push_back(std::move(row));
   }
   if (!one.note.empty()) {
     if (!all.note.empty()) all.note += ' ';
-    all.note += "The " + part.meshes + ": " + one.note;
+    all.note += "The " + meshes + ": " + one.note;
   }
   all.stopped = all.stopped || one.stopped;
 }
 
 }  // namespace
 
-double factor_bytes_of_run(const Simulations& simulations, const Eigen::VectorXd& model,
+double run_bytes(const d2::MeshSet& meshes) { return core::threads() * d2::largest_factor_bytes(meshes); }
+
+double run_bytes(const d3::MeshSet& meshes) { return core::threads() * d3::largest_solve_bytes(meshes); }
+
+template <class Dimension>
+double system_bytes_of_run(const Simulations<Dimension>& simulations, const Eigen::VectorXd& model,
                            const Survey& survey) {
-  const d2::MeshSet steps =
-      d2::design_meshes(simulations.section(model), survey, simulations.design_of_iterations());
-  double all = 0.0;
-  for (const d2::BandMesh& band : steps.bands)
-    all += d2::factor_bytes(band.mesh, band.order, steps.solver) * d2::n_modes(survey) *
-           static_cast<double>(band.frequencies.size());
-  const double at_last =
-      core::threads() * d2::largest_factor_bytes(simulations.meshes_of_results(model, survey));
-  return std::max({all / core::size_of(simulations.comm()), at_last, of_process});
+  const double steps = linearization_bytes(simulations.meshes_of_iterations(model, survey), survey,
+                                           core::size_of(simulations.comm()));
+  return std::max({steps, run_bytes(simulations.meshes_of_results(model, survey)), of_process});
 }
 
-std::vector<CertificatePart> certificate_parts(const Simulations& simulations, const Eigen::VectorXd& model,
-                                               const Survey& survey, double free_bytes) {
+template <class Dimension>
+std::vector<CertificatePart<Dimension>> certificate_parts(const Simulations<Dimension>& simulations,
+                                                          const Eigen::VectorXd& model, const Survey& survey,
+                                                          double free_bytes) {
   using enum CertificateOf;
   const ForwardOptions& options = simulations.options();
-  std::vector<CertificatePart> parts;
+  std::vector<CertificatePart<Dimension>> parts;
   if (options.certificate == none) return parts;
-  const double run_work = d2::work_of(simulations.meshes_of_results(model, survey), survey);
-  const double bytes = std::max(free_bytes, factor_bytes_of_run(simulations, model, survey));
+  const double run_work = work_of(simulations.meshes_of_results(model, survey), survey);
+  const double bytes = std::max(free_bytes, system_bytes_of_run(simulations, model, survey));
   double work = most_runs * run_work;
-  const auto plan = [&](const char* meshes, const d2::MeshDesignOptions& design, d2::Accuracy accuracy,
-                        double most) {
-    CertificatePart part{meshes, design, d2::tolerance_of(accuracy), {.work = most, .bytes = bytes}, {}};
-    part.cost = d2::cost_of_certificate(d2::design_meshes(simulations.section(model), survey, design), survey,
-                                        part.limits);
+  const auto plan = [&](const char* meshes, const typename Dimension::MeshDesign& design,
+                        physics::mt::Accuracy accuracy, double most) {
+    CertificatePart<Dimension> part{
+        meshes, design, tolerance_of(Dimension{}, accuracy), {.work = most, .bytes = bytes}, {}};
+    part.cost = cost_of_certificate(design_meshes(simulations.earth_model(model), survey, design), survey,
+                                    part.limits);
     work -= part.cost.work;
     parts.push_back(std::move(part));
   };
@@ -88,25 +123,26 @@ std::vector<CertificatePart> certificate_parts(const Simulations& simulations, c
   return parts;
 }
 
-Certified certify(const Simulations& simulations, const Eigen::VectorXd& model, const Survey& survey,
-                  const CertificateTerms& terms) {
+template <class Dimension>
+Certified certify(const Simulations<Dimension>& simulations, const Eigen::VectorXd& model,
+                  const Survey& survey, const CertificateTerms& terms) {
   const core::ScopedTimer timer("run/certificate");
-  const double run_work = d2::work_of(simulations.meshes_of_results(model, survey), survey);
-  const std::vector<CertificatePart> parts =
+  const double run_work = work_of(simulations.meshes_of_results(model, survey), survey);
+  const std::vector<CertificatePart<Dimension>> parts =
       certificate_parts(simulations, model, survey, least_on_all_ranks(simulations.comm(), terms.free_bytes));
   if (parts.empty()) return {};
-  for (const CertificatePart& part : parts) log_cost(part, survey, run_work, terms.results_s);
-  d2::Certificate all;
-  for (const CertificatePart& part : parts) {
-    d2::CertificateLimits limits = part.limits;
+  for (const auto& part : parts) log_cost(part, survey, run_work, terms.results_s);
+  Certificate all;
+  for (const auto& part : parts) {
+    CertificateLimits limits = part.limits;
     limits.stop = terms.stop;
-    add(all, part,
-        d2::certify(simulations.comm(), simulations.section(model), survey, part.design, part.tolerance,
-                    limits));
+    add(all, part.meshes,
+        certify(simulations.comm(), simulations.earth_model(model), survey, part.design, part.tolerance,
+                limits));
     if (all.stopped) return {.table = {}, .note = {}, .stopped = true};
   }
   if (all.rows.empty()) return {.table = {}, .note = std::move(all.note)};
-  all.passed = std::ranges::all_of(all.rows, &d2::CertificateRow::passed);
+  all.passed = std::ranges::all_of(all.rows, &CertificateRow::passed);
   core::log::info("{}", all.table());
   if (!all.passed)
     core::log::warning(core::log::Id("inversion::mt#certificate_failed"),
@@ -114,5 +150,18 @@ Certified certify(const Simulations& simulations, const Eigen::VectorXd& model, 
   NamedTable table = certificate_table(all);
   return {.table = std::move(table), .note = std::move(all.note)};
 }
+
+template std::vector<CertificatePart<Sections>> certificate_parts(const Simulations<Sections>&,
+                                                                  const Eigen::VectorXd&, const Survey&,
+                                                                  double);
+template std::vector<CertificatePart<Volumes>> certificate_parts(const Simulations<Volumes>&,
+                                                                 const Eigen::VectorXd&, const Survey&,
+                                                                 double);
+template double system_bytes_of_run(const Simulations<Sections>&, const Eigen::VectorXd&, const Survey&);
+template double system_bytes_of_run(const Simulations<Volumes>&, const Eigen::VectorXd&, const Survey&);
+template Certified certify(const Simulations<Sections>&, const Eigen::VectorXd&, const Survey&,
+                           const CertificateTerms&);
+template Certified certify(const Simulations<Volumes>&, const Eigen::VectorXd&, const Survey&,
+                           const CertificateTerms&);
 
 }  // namespace lodestone::inversion::mt

@@ -20,7 +20,9 @@ struct Place {
   physics::mt::Ground ground{};
   physics::mesh::Frame frame{};
 };
-/// Chooses the frame: sections lie along a profile. errors: those of `ground_under`.
+/// Chooses the frame: sections lie along a profile, volumes under a map. errors: those of `ground_under`;
+/// InvalidArgument when stations lie along a profile and a volume is wanted or the other way round, or the
+/// axes of the data are not those of the map.
 [[nodiscard]] Place place_of(const physics::mt::Observations& observed, const ProblemOptions& options);
 /// Puts a survey on its profile, whatever the dimension.
 [[nodiscard]] Place place_on_profile(const physics::mt::Observations& observed,

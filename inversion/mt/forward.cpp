@@ -10,21 +10,47 @@ namespace lodestone::inversion::mt {
 namespace {
 
 namespace d2 = physics::mt::d2;
+namespace d3 = physics::mt::d3;
+using physics::mt::Accuracy;
 using physics::mt::Survey;
 
-d2::MeshDesignOptions meshes_at(d2::Accuracy accuracy, const ForwardOptions& options) {
+// What differs between sections and volumes; tags choose.
+
+d2::MeshDesignOptions design(Sections, Accuracy accuracy, const ForwardOptions& options) {
   d2::MeshDesignOptions meshes = d2::design_options(accuracy);
   meshes.solver = options.solver;
   return meshes;
 }
 
+d3::MeshDesignOptions design(Volumes, Accuracy accuracy, const ForwardOptions&) {
+  return d3::design_options(accuracy);
+}
+
 /// Finer meshes than those of the accuracy may have as many more nodes.
-d2::MeshDesignOptions iteration_meshes(const ForwardOptions& options) {
-  d2::MeshDesignOptions meshes = meshes_at(options.iteration, options);
-  meshes.coarsen = options.iteration_coarsen;
-  const double finer = std::min(1.0, meshes.coarsen);
+void allow_finer(d2::MeshDesignOptions& meshes, double finer) {
   meshes.max_nodes = static_cast<int>(meshes.max_nodes / (finer * finer));
-  return meshes;
+}
+
+void allow_finer(d3::MeshDesignOptions& meshes, double finer) { meshes.max_edges /= finer * finer * finer; }
+
+/// Makes the simulation of a section. Its solver is that of the meshes.
+std::shared_ptr<const d2::Simulation> simulation(MPI_Comm comm, const physics::mesh::Earth& earth,
+                                                 const Survey& survey, d2::MeshSet meshes, Accuracy,
+                                                 const ForwardOptions&) {
+  return d2::simulation_of(comm, earth, survey, std::move(meshes));
+}
+
+/// Makes the simulation of a volume. Steps need its fields to a tenth of a per mille.
+std::shared_ptr<const d3::Simulation> simulation(MPI_Comm comm, const physics::mesh::Earth& earth,
+                                                 const Survey& survey, d3::MeshSet meshes, Accuracy accuracy,
+                                                 const ForwardOptions& options) {
+  d3::SimulationOptions solving{.solver = options.edge_solver};
+  if (accuracy == Accuracy::iteration) {
+    solving.tolerance = 1e-6;
+    solving.divergence_tolerance = 1e-6;
+    solving.product_divergence_tolerance = 1e-8;
+  }
+  return d3::simulation_of(comm, earth, survey, std::move(meshes), solving);
 }
 
 /// Returns the maps of a survey, made by one of the members of `Simulations`.
@@ -32,7 +58,7 @@ template <class Make>
 DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& shifts, Make make) {
   if (shifts.empty())
     return {.design = [survey = std::move(survey), make](const Eigen::VectorXd& model) {
-      return d2::data_map(make(model, survey), survey);
+      return data_map(make(model, survey), survey);
     }};
   DataMaps maps;  // responses behind the unknowns, distorted and transformed at last
   maps.design = [survey, make](const Eigen::VectorXd& model) { return core::MapPtr(make(model, survey)); };
@@ -44,37 +70,54 @@ DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& 
 
 }  // namespace
 
-Simulations::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
+template <class Dimension>
+Simulations<Dimension>::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
     : comm_(comm), earth_(std::move(earth)), options_(options) {}
 
-physics::mesh::Model Simulations::section(const Eigen::VectorXd& model) const {
+template <class Dimension>
+physics::mesh::Model Simulations<Dimension>::earth_model(const Eigen::VectorXd& model) const {
   return physics::mesh::resistivity_model(earth_, Eigen::pow(10.0, model.array()));
 }
 
-Simulations::Ptr Simulations::make(const Eigen::VectorXd& model, const Survey& survey,
-                                   const d2::MeshDesignOptions& meshes) const {
-  return d2::simulation_of(comm_, earth_, survey, d2::design_meshes(section(model), survey, meshes));
+template <class Dimension>
+auto Simulations<Dimension>::of_iterations(const Eigen::VectorXd& model, const Survey& survey) const -> Ptr {
+  return simulation(comm_, earth_, survey, meshes_of_iterations(model, survey), options_.iteration, options_);
 }
 
-Simulations::Ptr Simulations::of_iterations(const Eigen::VectorXd& model, const Survey& survey) const {
-  return make(model, survey, design_of_iterations());
+template <class Dimension>
+auto Simulations<Dimension>::of_results(const Eigen::VectorXd& model, const Survey& survey) const -> Ptr {
+  return simulation(comm_, earth_, survey, meshes_of_results(model, survey), options_.final_accuracy,
+                    options_);
 }
 
-Simulations::Ptr Simulations::of_results(const Eigen::VectorXd& model, const Survey& survey) const {
-  return make(model, survey, design_of_results());
+template <class Dimension>
+typename Dimension::MeshSet Simulations<Dimension>::meshes_of_iterations(const Eigen::VectorXd& model,
+                                                                         const Survey& survey) const {
+  return design_meshes(earth_model(model), survey, design_of_iterations());
 }
 
-d2::MeshSet Simulations::meshes_of_results(const Eigen::VectorXd& model, const Survey& survey) const {
-  return d2::design_meshes(section(model), survey, design_of_results());
+template <class Dimension>
+typename Dimension::MeshSet Simulations<Dimension>::meshes_of_results(const Eigen::VectorXd& model,
+                                                                      const Survey& survey) const {
+  return design_meshes(earth_model(model), survey, design_of_results());
 }
 
-d2::MeshDesignOptions Simulations::design_of_iterations() const { return iteration_meshes(options_); }
-
-d2::MeshDesignOptions Simulations::design_of_results() const {
-  return meshes_at(options_.final_accuracy, options_);
+template <class Dimension>
+typename Dimension::MeshDesign Simulations<Dimension>::design_of_iterations() const {
+  typename Dimension::MeshDesign meshes = design(Dimension{}, options_.iteration, options_);
+  meshes.coarsen = options_.iteration_coarsen;
+  allow_finer(meshes, std::min(1.0, meshes.coarsen));
+  return meshes;
 }
 
-Forward forward(std::shared_ptr<const Simulations> simulations, const physics::mt::Observations& data,
+template <class Dimension>
+typename Dimension::MeshDesign Simulations<Dimension>::design_of_results() const {
+  return design(Dimension{}, options_.final_accuracy, options_);
+}
+
+template <class Dimension>
+Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
+                const physics::mt::Observations& data,
                 const std::vector<physics::mt::StaticShiftKey>& shifts) {
   const ForwardOptions& options = simulations->options();
   const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
@@ -84,7 +127,7 @@ Forward forward(std::shared_ptr<const Simulations> simulations, const physics::m
     return simulations->of_results(model, survey);
   };
   std::vector<Eigen::Index> rows =
-      physics::mt::predictable_rows(data.survey, d2::Simulation::predicted_elements);
+      physics::mt::predictable_rows(data.survey, Dimension::Simulation::predicted_elements);
   Survey predicted = physics::mt::survey_of(data.survey, rows);
   if (rows.size() == data.survey.keys.size()) rows.clear();
   return {.iterations = maps_of(data.kept().survey, shifts, of_iterations),
@@ -98,10 +141,17 @@ Forward forward(std::shared_ptr<const Simulations> simulations, const physics::m
           .remedy = way_to_agree(options)};
 }
 
+template class Simulations<Sections>;
+template class Simulations<Volumes>;
+template Forward forward(std::shared_ptr<const Simulations<Sections>>, const physics::mt::Observations&,
+                         const std::vector<physics::mt::StaticShiftKey>&);
+template Forward forward(std::shared_ptr<const Simulations<Volumes>>, const physics::mt::Observations&,
+                         const std::vector<physics::mt::StaticShiftKey>&);
+
 std::string way_to_agree(const ForwardOptions& options) {
   if (options.iteration < options.final_accuracy)
-    return options.iteration == d2::Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
-                                                        : "set forward.iteration_accuracy = \"fine\"";
+    return options.iteration == Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
+                                                    : "set forward.iteration_accuracy = \"fine\"";
   return options.redesign != Redesigning::each_iteration
              ? "what differs is the mesh redesigned for the final model; set forward.redesign = "
                "\"each_iteration\""

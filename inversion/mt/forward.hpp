@@ -3,6 +3,7 @@
 
 #include "inversion/problem.hpp"
 #include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/distortion.hpp"
 #include "physics/mt/observations.hpp"
 
@@ -23,16 +24,16 @@ constexpr auto words(CertificateOf) {
       {none, "none"}, {iteration, "iteration"}, {final_meshes, "final"}, {both, "both"}};
 }
 
-/// The meshes of a run and the rule by which they follow the model. Accuracies and solver are those of
-/// sections, the only simulations so far; their words suit further dimensions.
+/// The meshes of a run and the rule by which they follow the model.
 struct ForwardOptions {
-  physics::mt::d2::Accuracy iteration = physics::mt::d2::Accuracy::iteration,
-                            final_accuracy = physics::mt::d2::Accuracy::standard;
+  physics::mt::Accuracy iteration = physics::mt::Accuracy::iteration,
+                        final_accuracy = physics::mt::Accuracy::standard;
   double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
   Redesigning redesign = Redesigning::each_iteration;
   double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the meshes
   CertificateOf certificate = CertificateOf::both;
-  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< on all meshes of the run
+  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;               ///< of sections
+  physics::linalg::EdgeSolverKind edge_solver = physics::linalg::EdgeSolverKind::automatic;  ///< of volumes
 };
 
 /// Static shifts as further unknowns.
@@ -41,41 +42,56 @@ struct StaticShiftOptions {
   std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
 };
 
-/// Makes the two-dimensional simulations of a run on meshes designed for a model, log10 of ohm m in all
-/// cells.
+/// The simulations of sections.
+struct Sections {
+  using Simulation = physics::mt::d2::Simulation;
+  using MeshSet = physics::mt::d2::MeshSet;
+  using MeshDesign = physics::mt::d2::MeshDesignOptions;
+};
+
+/// The simulations of volumes.
+struct Volumes {
+  using Simulation = physics::mt::d3::Simulation;
+  using MeshSet = physics::mt::d3::MeshSet;
+  using MeshDesign = physics::mt::d3::MeshDesignOptions;
+};
+
+/// Makes the simulations of a run, `Sections` or `Volumes`, on meshes designed for a model, log10 of ohm m in
+/// all cells.
+template <class Dimension>
 class Simulations {
  public:
-  using Ptr = std::shared_ptr<const physics::mt::d2::Simulation>;
+  using Ptr = std::shared_ptr<const typename Dimension::Simulation>;
   Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options);
 
   /// Makes the simulation of a survey at the accuracy of the iterations.
   [[nodiscard]] Ptr of_iterations(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
   /// Makes the simulation of a survey at the final accuracy.
   [[nodiscard]] Ptr of_results(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
-  /// Returns the meshes of `of_results`.
-  [[nodiscard]] physics::mt::d2::MeshSet meshes_of_results(const Eigen::VectorXd& model,
-                                                           const physics::mt::Survey& survey) const;
-  [[nodiscard]] physics::mesh::Model section(const Eigen::VectorXd& model) const;
+  /// Returns the meshes of `of_iterations` and of `of_results`.
+  [[nodiscard]] typename Dimension::MeshSet meshes_of_iterations(const Eigen::VectorXd& model,
+                                                                 const physics::mt::Survey& survey) const;
+  [[nodiscard]] typename Dimension::MeshSet meshes_of_results(const Eigen::VectorXd& model,
+                                                              const physics::mt::Survey& survey) const;
+  [[nodiscard]] physics::mesh::Model earth_model(const Eigen::VectorXd& model) const;
   /// Returns the rules of the meshes of `of_iterations` and of `of_results`.
-  [[nodiscard]] physics::mt::d2::MeshDesignOptions design_of_iterations() const;
-  [[nodiscard]] physics::mt::d2::MeshDesignOptions design_of_results() const;
+  [[nodiscard]] typename Dimension::MeshDesign design_of_iterations() const;
+  [[nodiscard]] typename Dimension::MeshDesign design_of_results() const;
 
   [[nodiscard]] const physics::mesh::Earth& earth() const { return earth_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] const ForwardOptions& options() const { return options_; }
 
  private:
-  [[nodiscard]] Ptr make(const Eigen::VectorXd& model, const physics::mt::Survey& survey,
-                         const physics::mt::d2::MeshDesignOptions& meshes) const;
-
   MPI_Comm comm_;
   physics::mesh::Earth earth_;
   ForwardOptions options_;
 };
 
-/// Returns the forward side of a problem: used data for the iterations, all that a section predicts for the
-/// results. `shifts`: static shifts among the unknowns.
-[[nodiscard]] Forward forward(std::shared_ptr<const Simulations> simulations,
+/// Returns the forward side of a problem: used data for the iterations, all that a simulation predicts for
+/// the results. `shifts`: static shifts among the unknowns.
+template <class Dimension>
+[[nodiscard]] Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
                               const physics::mt::Observations& data,
                               const std::vector<physics::mt::StaticShiftKey>& shifts = {});
 

@@ -7,6 +7,7 @@
 #include "inversion/mt/certificate.hpp"
 #include "inversion/run_estimate.hpp"
 #include "physics/mt/d2/cost.hpp"
+#include "physics/mt/d3/cost.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,7 @@ mt::Survey survey_of(const mt::Survey& all, int frequency) {
   return one;
 }
 
-/// Wall times per unit of `mt::d2::work_of`, on all ranks and threads.
+/// Wall times per unit of the work of meshes, on all ranks and threads.
 struct Pace {
   double forward_s = 0.0, jacobian_s = 0.0;
   [[nodiscard]] MapCost of(double work, double bytes) const {
@@ -33,20 +34,39 @@ struct Pace {
   }
 };
 
+/// Returns the wall times of a run and of a Jacobian, of sections by timing both.
+std::pair<double, double> timed_map(Sections, const core::DifferentiableMap& map, const Eigen::VectorXd& x,
+                                    const mt::Survey&) {
+  return timed(map, x);
+}
+
+/// Returns those of volumes by timing a run: a Jacobian needs five right-hand sides per station and
+/// frequency, a run has two.
+std::pair<double, double> timed_map(Volumes, const core::DifferentiableMap& map, const Eigen::VectorXd& x,
+                                    const mt::Survey& survey) {
+  constexpr double functionals = 5.0, polarizations = 2.0;
+  const core::ScopedTimer timer("dry run/forward");
+  (void)map.value(x);
+  const double forward_s = timer.seconds();
+  return {forward_s,
+          forward_s * (1.0 + functionals / polarizations * static_cast<double>(survey.stations.size()))};
+}
+
 /// Times the frequency in the middle of the list on one thread; nothing where it has no datum.
-std::optional<Pace> pace_of(const Simulations& simulations, const mt::d2::MeshSet& all,
+template <class Dimension>
+std::optional<Pace> pace_of(const Simulations<Dimension>& simulations, const typename Dimension::MeshSet& all,
                             const mt::Survey& survey, const Unknowns& unknowns,
                             const Eigen::VectorXd& model) {
   const int frequency = static_cast<int>(survey.frequencies_hz.size() / 2);
-  mt::Survey one = survey_of(survey, frequency);
-  const mt::d2::MeshSet meshes = mt::d2::meshes_at(all, {frequency});
-  const double work = mt::d2::work_of(meshes, one);
+  const mt::Survey one = survey_of(survey, frequency);
+  const typename Dimension::MeshSet meshes = meshes_at(all, {frequency});
+  const double work = work_of(meshes, one);
   if (one.keys.empty() || !(work > 0.0)) return {};
   const int n_threads = core::threads();
   core::set_threads(1);
   const auto map =
-      unknowns.behind(mt::d2::data_map(MPI_COMM_SELF, simulations.earth(), std::move(one), meshes));
-  const auto [forward_s, jacobian_s] = timed(*map, unknowns.from_cells(model));
+      unknowns.behind(data_map(simulation_of(MPI_COMM_SELF, simulations.earth(), one, meshes), one));
+  const auto [forward_s, jacobian_s] = timed_map(Dimension{}, *map, unknowns.from_cells(model), one);
   core::set_threads(n_threads);
   const double shared_work = work * core::size_of(simulations.comm()) * n_threads;
   return Pace{forward_s / shared_work, jacobian_s / shared_work};
@@ -54,8 +74,9 @@ std::optional<Pace> pace_of(const Simulations& simulations, const mt::d2::MeshSe
 
 }  // namespace
 
+template <class Dimension>
 std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
-    std::shared_ptr<const Simulations> simulations, mt::Survey survey,
+    std::shared_ptr<const Simulations<Dimension>> simulations, mt::Survey survey,
     std::function<std::optional<Eigen::VectorXd>()> expected) {
   return [simulations = std::move(simulations), survey = std::move(survey), expected = std::move(expected)](
              const Unknowns& unknowns, const Eigen::VectorXd& model) {
@@ -68,13 +89,13 @@ std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
                      .is_guess_of_end = guess.has_value()};
     const auto at_first = simulations->of_iterations(model, survey),
                at_end = simulations->of_results(last_model, survey);
-    cost.responses_bytes = core::threads() * mt::d2::largest_factor_bytes(at_end->meshes());
+    cost.responses_bytes = run_bytes(at_end->meshes());
     const Pace pace = pace_of(*simulations, at_last->meshes(), survey, unknowns, last_model).value_or(Pace{});
-    const auto work = [&](const auto& simulation) { return mt::d2::work_of(simulation->meshes(), survey); };
+    const auto work = [&](const auto& simulation) { return work_of(simulation->meshes(), survey); };
     cost.iterations = pace.of(0.5 * (work(at_first) + work(at_last)),
                               std::max(at_first->estimated_bytes(), at_last->estimated_bytes()));
     cost.at_final_accuracy = pace.of(work(at_end), at_end->estimated_bytes());
-    for (const CertificatePart& part :
+    for (const auto& part :
          certificate_parts(*simulations, last_model, survey, 2.0 * cost.iterations.bytes)) {
       cost.certificate_s += pace.forward_s * part.cost.work;
       cost.certificate_bytes = std::max(cost.certificate_bytes, part.cost.bytes);
@@ -82,5 +103,11 @@ std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
     return cost;
   };
 }
+
+template std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
+    std::shared_ptr<const Simulations<Sections>>, mt::Survey,
+    std::function<std::optional<Eigen::VectorXd>()>);
+template std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
+    std::shared_ptr<const Simulations<Volumes>>, mt::Survey, std::function<std::optional<Eigen::VectorXd>()>);
 
 }  // namespace lodestone::inversion::mt

@@ -14,8 +14,9 @@ namespace lodestone::inversion::mt {
 /// the list is timed on one thread and scaled to all of them, shared by all ranks and threads. Meshes grow
 /// with the contrasts of the model: half the iterations are counted on those of the start model, half on
 /// those of `expected`, a guess of the final one; an empty function: none is known. collective.
+template <class Dimension>
 [[nodiscard]] std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
-    std::shared_ptr<const Simulations> simulations, physics::mt::Survey survey,
+    std::shared_ptr<const Simulations<Dimension>> simulations, physics::mt::Survey survey,
     std::function<std::optional<Eigen::VectorXd>()> expected = {});
 
 }  // namespace lodestone::inversion::mt

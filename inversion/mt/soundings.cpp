@@ -91,6 +91,50 @@ void log_models(const std::vector<SoundingModel>& models, const std::vector<phys
   }
 }
 
+/// Layered earths between soundings.
+class Between {
+ public:
+  Between(const std::vector<SoundingModel>& models, const std::vector<physics::mt::Station>& stations,
+          int dimension)
+      : is_map_(dimension == 3) {
+    for (const SoundingModel& model : models) {
+      const physics::mt::Station& station = stations[static_cast<std::size_t>(model.station)];
+      soundings_.push_back({is_map_ ? station.x_m : 0.0, station.y_m, &model.log10_resistivity});
+    }
+    std::ranges::stable_sort(soundings_, {}, &Sounding::y_m);
+  }
+  /// Returns the layers under a place. shape: (n_z).
+  [[nodiscard]] Eigen::VectorXd at(double x_m, double y_m) const {
+    return is_map_ ? on_map(x_m, y_m) : on_profile(y_m);
+  }
+
+ private:
+  struct Sounding {
+    double x_m, y_m;
+    const Eigen::VectorXd* layers;
+  };
+  [[nodiscard]] Eigen::VectorXd on_profile(double y_m) const {
+    const auto right = std::ranges::upper_bound(soundings_, y_m, {}, &Sounding::y_m);
+    const Sounding& b = right == soundings_.end() ? soundings_.back() : *right;
+    const Sounding& a = right == soundings_.begin() ? soundings_.front() : *(right - 1);
+    const double share = &a == &b ? 0.0 : (y_m - a.y_m) / (b.y_m - a.y_m);
+    return (1.0 - share) * *a.layers + share * *b.layers;
+  }
+  [[nodiscard]] Eigen::VectorXd on_map(double x_m, double y_m) const {
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(soundings_.front().layers->size());
+    double weights = 0.0;
+    for (const Sounding& each : soundings_) {
+      const double squared_m2 = (each.x_m - x_m) * (each.x_m - x_m) + (each.y_m - y_m) * (each.y_m - y_m);
+      if (squared_m2 == 0.0) return *each.layers;
+      sum += *each.layers / squared_m2;
+      weights += 1.0 / squared_m2;
+    }
+    return sum / weights;
+  }
+  bool is_map_;
+  std::vector<Sounding> soundings_;
+};
+
 }  // namespace
 
 std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
@@ -115,7 +159,7 @@ std::optional<Eigen::VectorXd> likely_section(SoundingOptions options, const phy
     options.mode = mode;
     const std::vector<SoundingModel> models = models_of(options, data, earth.grid, [](int) {});
     if (models.empty()) return {};
-    return stitched(models, data.survey.stations, earth.grid, earth.surface.profile());
+    return stitched(models, data.survey.stations, earth.grid, earth.surface);
   };
   auto te = section_of(physics::mt::SoundingMode::te), tm = section_of(physics::mt::SoundingMode::tm);
   if (!te || !tm) return te ? te : tm;
@@ -136,33 +180,24 @@ std::optional<Eigen::VectorXd> likely_section(SoundingOptions options, const phy
 
 Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
                          const std::vector<physics::mt::Station>& stations, const TensorGrid& grid,
-                         const physics::mesh::SurfaceLine& surface) {
-  if (grid.dimension() != 2)
+                         const physics::mesh::Surface& surface) {
+  if (grid.dimension() < 2)
     throw core::InvalidArgument(
-        "inversion::mt::stitched#not_a_section",
-        "expected a grid along y and z, as soundings are interpolated along a profile, got {} axes; start "
-        "from a half-space or a model",
-        grid.dimension());
-  std::vector<const SoundingModel*> order;
-  for (const SoundingModel& model : models) order.push_back(&model);
-  const auto y_of = [&](const SoundingModel* model) {
-    return stations[static_cast<std::size_t>(model->station)].y_m;
-  };
-  std::ranges::sort(order, {}, y_of);
+        "inversion::mt::stitched#no_columns",
+        "expected a grid with the axis y, as soundings are interpolated between stations, got layers alone; "
+        "start from a half-space or a model");
+  const Between between(models, stations, grid.dimension());
+  const bool draped = grid.reference() == physics::mesh::DepthReference::surface;
+  const double top_m = grid.z_edges_m().front();
   Eigen::VectorXd result(grid.n_cells());
   for (int iy = 0; iy < grid.n_y(); ++iy) {
-    const double y_m = grid.y_centre_m(iy);
-    const auto right = std::ranges::upper_bound(order, y_m, {}, y_of);
-    const SoundingModel& b = right == order.end() ? *order.back() : **right;
-    const SoundingModel& a = right == order.begin() ? *order.front() : **(right - 1);
-    const double share = &a == &b ? 0.0 : (y_m - y_of(&a)) / (y_of(&b) - y_of(&a));
-    const bool draped = grid.reference() == physics::mesh::DepthReference::surface;
-    for (int iz = 0; iz < grid.n_z(); ++iz) {
-      const double top_m = grid.z_edges_m().front(),
-                   depth_m = grid.z_centre_m(iz) - (draped ? top_m : surface.z_at(y_m));
-      const int layer = grid.row_of(top_m + depth_m);
-      result[grid.index(iz, iy)] =
-          (1.0 - share) * a.log10_resistivity[layer] + share * b.log10_resistivity[layer];
+    for (int ix = 0; ix < grid.n_x(); ++ix) {
+      const double x_m = grid.centre_m(physics::mesh::Axis::x, ix), y_m = grid.y_centre_m(iy);
+      const Eigen::VectorXd column = between.at(x_m, y_m);
+      for (int iz = 0; iz < grid.n_z(); ++iz) {
+        const double depth_m = grid.z_centre_m(iz) - (draped ? top_m : surface.z_at(x_m, y_m));
+        result[grid.index(iz, iy, ix)] = column[grid.row_of(top_m + depth_m)];
+      }
     }
   }
   return result;

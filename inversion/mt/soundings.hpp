@@ -35,13 +35,15 @@ struct SoundingModel {
                                                           const physics::mt::Observations& data,
                                                           const physics::mesh::TensorGrid& grid);
 
-/// Returns the models as a section, log10 resistivity interpolated along the profile at the same depth below
-/// the surface, constant beyond the outermost stations. shape: (n_cells). errors: InvalidArgument unless the
-/// grid has the axes y and z.
+/// Returns the models as a section or a volume, log10 resistivity at the same depth below the surface.
+///
+/// A section is interpolated along the profile, constant beyond the outermost stations. In a volume each
+/// station counts by the inverse square of its distance. shape: (n_cells). errors: InvalidArgument unless the
+/// grid has the axes y and z. source: Shepard 1968, ACM National Conference, 517.
 [[nodiscard]] Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
                                        const std::vector<physics::mt::Station>& stations,
                                        const physics::mesh::TensorGrid& grid,
-                                       const physics::mesh::SurfaceLine& surface);
+                                       const physics::mesh::Surface& surface);
 
 /// Returns a section as rough as those that fit data of both modes usually are, for estimates of cost: the
 /// soundings of both modes side by side, without a line in the log; nothing where none can be inverted. How

@@ -121,7 +121,7 @@ StartModels start_models(const ProblemOptions& options, const physics::mt::Obser
   Eigen::VectorXd of_soundings;
   if (needs_soundings(options))
     of_soundings = stitched(invert_soundings(options.soundings, data, earth.grid), data.survey.stations,
-                            earth.grid, earth.surface.profile());
+                            earth.grid, earth.surface);
   Eigen::VectorXd start = values_of(options.start, earth, of_soundings, "start");
   Eigen::VectorXd reference =
       options.reference ? values_of(*options.reference, earth, of_soundings, "reference") : start;

@@ -32,6 +32,15 @@ Texts texts(const std::vector<Item>& items, Get get) {
   return values;
 }
 
+NamedTable named_meshes(core::Table table) {
+  return {.name = "meshes",
+          .title = "Forward meshes",
+          .note =
+              "A mesh per band of frequencies, for the final responses; coarsened: sizes of its cells over "
+              "those that the rules ask for.",
+          .table = std::move(table)};
+}
+
 std::string_view name_of(mt::Mode mode) { return mode == mt::Mode::te ? "TE" : "TM"; }
 
 }  // namespace
@@ -70,15 +79,21 @@ core::Facts facts_of(const mt::ErrorFloors& floors, const mt::Profile& profile) 
       {"Error floors", fmt::format("{:.3g} % of |Z|; {:.3g} in log10 ρₐ; {:.3g}° in phase; {:.3g} in tipper",
                                    100.0 * floors.impedance_relative, floors.log10_rho, floors.phase_deg,
                                    floors.tipper_absolute)},
-      {"Profile",
-       fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}", profile.azimuth_deg,
-                   std::fmod(profile.azimuth_deg + 270.0, 360.0),
-                   profile.distance == mt::Distance::running_sum ? "are running sums between stations"
-                                                                 : "projected on the line")}};
+      profile.is_map
+          ? std::pair<std::string, std::string>{"Map",
+                                                fmt::format("x along {:.1f}°, y along {:.1f}°",
+                                                            profile.azimuth_deg - 90.0, profile.azimuth_deg)}
+          : std::pair<std::string, std::string>{
+                "Profile", fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}",
+                                       profile.azimuth_deg, std::fmod(profile.azimuth_deg + 270.0, 360.0),
+                                       profile.distance == mt::Distance::running_sum
+                                           ? "are running sums between stations"
+                                           : "projected on the line")}};
   if (!profile.projection.empty())
     facts.emplace_back("Origin",
                        fmt::format("latitude {:.4f}°, longitude {:.4f}° ({})", profile.origin_latitude_deg,
                                    profile.origin_longitude_deg, profile.projection));
+  if (profile.is_map) return facts;
   double widest_m = 0.0;
   for (const double offset_m : profile.offset_m) widest_m = std::max(widest_m, std::abs(offset_m));
   if (!profile.offset_m.empty() && !profile.projection.empty())
@@ -130,8 +145,8 @@ void warn_of_large_shifts(const std::vector<mt::Station>& stations,
                      beyond.size(), keys.size(), most_sigma, sigma_decades, fmt::join(named, ", "));
 }
 
-NamedTable certificate_table(const mt::d2::Certificate& certificate) {
-  using Row = mt::d2::CertificateRow;
+NamedTable certificate_table(const mt::Certificate& certificate) {
+  using Row = mt::CertificateRow;
   core::Table table;
   table.add_texts("check", texts(certificate.rows, [](const Row& row) { return row.check; }));
   table.add_numbers("rho_a_percent", "percent",
@@ -167,12 +182,24 @@ NamedTable mesh_table(const mt::d2::MeshSet& meshes) {
   add("order", "", [](const Band& band) { return band.order; });
   add("depth_m", "m", [](const Band& band) { return band.mesh.z(band.mesh.n_z(), 0); });
   add("coarsened", "1", [](const Band& band) { return band.coarsened; });
-  return {.name = "meshes",
-          .title = "Forward meshes",
-          .note =
-              "A mesh per band of frequencies, for the final responses; coarsened: sizes of its cells over "
-              "those that the rules ask for.",
-          .table = std::move(table)};
+  return named_meshes(std::move(table));
+}
+
+NamedTable mesh_table(const mt::d3::MeshSet& meshes) {
+  using Band = mt::d3::BandMesh;
+  core::Table table;
+  const auto add = [&](const char* name, const char* units, auto get) {
+    table.add_numbers(name, units, numbers(meshes.bands, get));
+  };
+  add("frequencies", "", [](const Band& band) { return band.frequencies.size(); });
+  add("cells_x", "", [](const Band& band) { return band.grid.n(0); });
+  add("cells_y", "", [](const Band& band) { return band.grid.n(1); });
+  add("cells_z", "", [](const Band& band) { return band.grid.n(2); });
+  add("air", "", [](const Band& band) { return band.ground(); });
+  add("edges", "", [](const Band& band) { return band.grid.n_inner_edges(); });
+  add("depth_m", "m", [](const Band& band) { return band.grid.lines_m(2).back(); });
+  add("coarsened", "1", [](const Band& band) { return band.coarsened; });
+  return named_meshes(std::move(table));
 }
 
 NamedTable sounding_table(const std::vector<SoundingModel>& models,

@@ -3,7 +3,9 @@
 
 #include "inversion/mt/soundings.hpp"
 #include "inversion/outcome.hpp"
-#include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/certificate.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/d3/mesh_design.hpp"
 #include "physics/mt/distortion.hpp"
 #include "physics/mt/observations.hpp"
 
@@ -34,10 +36,12 @@ void warn_of_large_shifts(const std::vector<physics::mt::Station>& stations,
                           double sigma_decades);
 /// Returns a certificate as a table "certificate": check, where, rho_a_percent, phase_deg, the
 /// tolerance of either, passed (1 or 0).
-[[nodiscard]] NamedTable certificate_table(const physics::mt::d2::Certificate& certificate);
+[[nodiscard]] NamedTable certificate_table(const physics::mt::Certificate& certificate);
 /// Returns forward meshes as a table "meshes", a row per band: frequencies, columns, rows, sea, air, order,
 /// depth_m, coarsened.
 [[nodiscard]] NamedTable mesh_table(const physics::mt::d2::MeshSet& meshes);
+/// Returns those of volumes: frequencies, cells along x, y and z, air, edges, depth_m, coarsened.
+[[nodiscard]] NamedTable mesh_table(const physics::mt::d3::MeshSet& meshes);
 
 /// Returns soundings as a table "soundings": site, y_m, rms, iterations, at_target (1 or 0).
 [[nodiscard]] NamedTable sounding_table(const std::vector<SoundingModel>& models,

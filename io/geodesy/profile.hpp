@@ -18,4 +18,12 @@ namespace lodestone::io::geodesy {
 [[nodiscard]] physics::mt::Profile profile(const std::vector<physics::mt::StationData>& stations,
                                            const physics::mt::ProfileOptions& options = {});
 
+/// Returns the map on which stations stand. Those of latitude and longitude are projected to a plane; those
+/// whose file states x and y keep them, and `options` has no effect on them.
+///
+/// errors: FormatError with the station that has no place, InvalidArgument when only some have x and y, or
+/// the places of two files count from different origins; those of mt::make_map and Projection.
+[[nodiscard]] physics::mt::Profile map(const std::vector<physics::mt::StationData>& stations,
+                                       const physics::mt::ProfileOptions& options = {});
+
 }  // namespace lodestone::io::geodesy

@@ -278,8 +278,7 @@ void describe_responses(FileInfo& info, const hdf5::Hdf5Source& source) {
     SiteInfo& site = info.sites.emplace_back();
     site.name = name;
     set_periods(site, stored.frequencies_hz);
-    if (stored.has_te) site.components.insert(site.components.end(), {"zxy", "tzy"});
-    if (stored.has_tm) site.components.emplace_back("zyx");
+    site.components.insert(site.components.end(), stored.elements.begin(), stored.elements.end());
     site.sign = "+";
     site.units = "ohm";
   }

@@ -33,6 +33,11 @@ void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selecti
                        remarks.size() - most);
 }
 
+void log_stations(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
+  core::log::info("{} stations read", stations.size());
+  log_remarks(stations, selection);
+}
+
 void log_profile(const mt::Profile& profile) {
   if (profile.projection.empty()) return;
   const auto [least, most] = std::ranges::minmax(profile.y_m);
@@ -41,6 +46,13 @@ void log_profile(const mt::Profile& profile) {
   core::log::info(
       "profile: y along azimuth {:.1f} degrees, {:.1f} … {:.1f} km; stations up to {:.1f} km off the line",
       profile.azimuth_deg, least / 1e3, most / 1e3, farthest / 1e3);
+}
+
+void log_map(const mt::Profile& map) {
+  const auto [south, north] = std::ranges::minmax(map.offset_m);
+  const auto [west, east] = std::ranges::minmax(map.y_m);
+  core::log::info("map: x along azimuth {:.1f} degrees, {:.1f} … {:.1f} km; y {:.1f} … {:.1f} km",
+                  map.azimuth_deg - 90.0, south / 1e3, north / 1e3, west / 1e3, east / 1e3);
 }
 
 void log_data(const mt::Observations& data) {
@@ -62,13 +74,22 @@ void log_data(const mt::Observations& data) {
 
 mt::Observations observe(const std::vector<mt::StationData>& stations, const mt::ProfileOptions& line,
                          const mt::Selection& selection) {
-  core::log::info("{} stations read", stations.size());
-  log_remarks(stations, selection);
+  log_stations(stations, selection);
   const mt::Profile profile = geodesy::profile(stations, line);
   log_profile(profile);
   mt::Observations observed = mt::select(stations, profile, selection);
   log_data(observed);
   mt::warn_of_sites_off_line(observed.survey.stations, observed.profile);
+  return observed;
+}
+
+mt::Observations observe_on_map(const std::vector<mt::StationData>& stations,
+                                const mt::ProfileOptions& options, const mt::Selection& selection) {
+  log_stations(stations, selection);
+  const mt::Profile map = geodesy::map(stations, options);
+  log_map(map);
+  mt::Observations observed = mt::select(stations, map, selection);
+  log_data(observed);
   return observed;
 }
 

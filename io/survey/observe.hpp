@@ -17,6 +17,10 @@ namespace lodestone::io::survey {
                                                 const physics::mt::ProfileOptions& line,
                                                 const physics::mt::Selection& selection = {
                                                     .data = physics::mt::rho_and_phase});
+/// Places stations on a map and does the same. errors: those of geodesy::map and mt::select.
+[[nodiscard]] physics::mt::Observations observe_on_map(const std::vector<physics::mt::StationData>& stations,
+                                                       const physics::mt::ProfileOptions& map,
+                                                       const physics::mt::Selection& selection);
 /// Reads the stations of a file or folder and does the same. The data are apparent resistivities and phases
 /// unless the selection states others. errors: also those of `read`.
 [[nodiscard]] physics::mt::Observations observe(const std::string& path,

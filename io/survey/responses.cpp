@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <iterator>
@@ -26,6 +27,20 @@ namespace {
 
 constexpr std::string_view responses_header =
     "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
+
+constexpr std::string_view full_responses_header =
+    "site,period_s,x_m,y_m,Zxx_re_ohm,Zxx_im_ohm,Zxy_re_ohm,Zxy_im_ohm,Zyx_re_ohm,Zyx_im_ohm,Zyy_re_ohm,"
+    "Zyy_im_ohm,rho_xy_ohm_m,phase_xy_deg,rho_yx_ohm_m,phase_yx_deg,Tzx_re,Tzx_im,Tzy_re,Tzy_im";
+constexpr std::array impedances{mt::Element::zxx, mt::Element::zxy, mt::Element::zyx, mt::Element::zyy};
+constexpr std::array tippers{mt::Element::tzx, mt::Element::tzy};
+
+/// Returns "zxy", "tzx" …
+std::string word_of(mt::Element element) { return text::lower(mt::rule_of(element).name); }
+
+/// Returns the name of the array of an element over a volume.
+std::string array_of(mt::Element element) {
+  return (mt::is_tipper(element) ? "tipper/" : "impedance/") + word_of(element);
+}
 
 /// Returns the position of an entry in a list of distinct values, in order of first appearance.
 template <class T>
@@ -42,6 +57,7 @@ struct Axes {
   std::vector<std::string> sites;
   std::vector<double> frequencies_hz, y_m, z_m;
 
+  Axes() = default;
   explicit Axes(const std::vector<mt::Response>& responses) {
     for (const mt::Response& response : responses) {
       place_of(response.frequency_hz, frequencies_hz);
@@ -104,6 +120,16 @@ void write_column(hdf5::Hdf5Sink& sink, const std::string& name, const std::vect
   sink.attribute(name, "units", units);
 }
 
+/// Writes what files of sections and of volumes have in common.
+void write_head(hdf5::Hdf5Sink& sink, const Axes& axes, const std::vector<double>& period_s) {
+  hdf5::write_header(sink, "lodestone responses", 1);
+  sink.attribute("", "sign", "exp(+i omega t); phases are not folded");
+  sink.texts("site", axes.sites);
+  write_column(sink, "y_m", axes.y_m, "m");
+  write_column(sink, "z_m", axes.z_m, "m");
+  write_column(sink, "period_s", period_s, "s");
+}
+
 /// Per site in `definition`; for all of them, or "mixed", as an attribute of the file.
 void write_definitions(hdf5::Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes axes) {
   std::vector<std::string> names(axes.sites.size());
@@ -127,24 +153,95 @@ void write_responses_hdf5(const std::filesystem::path& path, const std::vector<m
   std::transform(axes.frequencies_hz.begin(), axes.frequencies_hz.end(), period_s.begin(),
                  [](double frequency) { return 1.0 / frequency; });
   hdf5::Hdf5Sink sink(path);
-  hdf5::write_header(sink, "lodestone responses", 1);
-  sink.attribute("", "sign", "exp(+i omega t); phases are not folded");
-  sink.texts("site", axes.sites);
+  write_head(sink, axes, period_s);
   write_definitions(sink, responses, axes);
-  write_column(sink, "y_m", axes.y_m, "m");
-  write_column(sink, "z_m", axes.z_m, "m");
-  write_column(sink, "period_s", period_s, "s");
   write_mode(sink, responses, axes, mt::Mode::te);
   write_mode(sink, responses, axes, mt::Mode::tm);
+  sink.commit();
+}
+
+std::string full_responses_csv_text(const mt::Survey& survey, const Eigen::VectorXd& predicted) {
+  const mt::ElementTable table(survey, predicted);
+  std::string text(full_responses_header);
+  const auto add = [&](double number) { text += ',' + text::shortest(number, ""); };
+  for (std::size_t f = 0; f < survey.frequencies_hz.size(); ++f) {
+    for (std::size_t s = 0; s < survey.stations.size(); ++s) {
+      const mt::Station& station = survey.stations[s];
+      const auto& elements = table.at(static_cast<int>(f), static_cast<int>(s));
+      const double frequency_hz = survey.frequencies_hz[f];
+      text += '\n' + csv::quoted_if_needed(station.name);
+      add(1.0 / frequency_hz);
+      add(station.x_m);
+      add(station.y_m);
+      const auto add_complex = [&](mt::Element element) {
+        add(elements[element].real());
+        add(elements[element].imag());
+      };
+      for (const mt::Element element : impedances) add_complex(element);
+      for (const mt::Element element : {mt::Element::zxy, mt::Element::zyx}) {
+        add(mt::apparent_resistivity_ohm_m(elements[element], frequency_hz));
+        add(mt::phase_deg(elements[element]));
+      }
+      for (const mt::Element element : tippers) add_complex(element);
+    }
+  }
+  return text + '\n';
+}
+
+void write_full_responses_hdf5(const std::filesystem::path& path, const mt::Survey& survey,
+                               const Eigen::VectorXd& predicted, const std::vector<double>& z_m) {
+  const mt::ElementTable table(survey, predicted);
+  Axes axes;
+  std::vector<double> period_s, x_m;
+  for (const double frequency_hz : survey.frequencies_hz) period_s.push_back(1.0 / frequency_hz);
+  axes.frequencies_hz = survey.frequencies_hz;
+  for (const mt::Station& station : survey.stations) {
+    axes.sites.push_back(station.name);
+    x_m.push_back(station.x_m);
+    axes.y_m.push_back(station.y_m);
+  }
+  axes.z_m = z_m;
+  hdf5::Hdf5Sink sink(path);
+  write_head(sink, axes, period_s);
+  write_column(sink, "x_m", x_m, "m");
+  const auto of_all = [&](auto number) {
+    std::vector<decltype(number(table.at(0, 0), 0.0))> all;
+    for (std::size_t f = 0; f < survey.frequencies_hz.size(); ++f) {
+      for (std::size_t s = 0; s < survey.stations.size(); ++s)
+        all.push_back(number(table.at(static_cast<int>(f), static_cast<int>(s)), survey.frequencies_hz[f]));
+    }
+    return all;
+  };
+  for (const mt::Element element : mt::all_elements) {
+    const bool is_tipper = mt::is_tipper(element);
+    write_array(sink, array_of(element), axes,
+                of_all([=](const auto& elements, double) { return elements[element]; }),
+                is_tipper ? "1" : "ohm");
+  }
+  for (const auto& [element, ending] :
+       {std::pair(mt::Element::zxy, "_xy"), std::pair(mt::Element::zyx, "_yx")}) {
+    const mt::Element of = element;
+    write_array(sink, std::string("apparent_resistivity") + ending, axes,
+                of_all([of](const auto& elements, double frequency_hz) {
+                  return mt::apparent_resistivity_ohm_m(elements[of], frequency_hz);
+                }),
+                "ohm m");
+    write_array(sink, std::string("phase") + ending, axes,
+                of_all([of](const auto& elements, double) { return mt::phase_deg(elements[of]); }), "degree");
+  }
   sink.commit();
 }
 
 StoredResponses stored_responses(const core::ArraySource& source) {
   StoredResponses stored{.sites = core::read_texts(source, "site"),
                          .frequencies_hz = core::read_doubles(source, "period_s"),
-                         .has_te = source.contains("te/impedance"),
-                         .has_tm = source.contains("tm/impedance")};
+                         .elements = {}};
   for (double& number : stored.frequencies_hz) number = 1.0 / number;
+  if (source.contains("te/impedance")) stored.elements = {"zxy", "tzy"};
+  if (source.contains("tm/impedance")) stored.elements.emplace_back("zyx");
+  for (const mt::Element element : mt::all_elements) {
+    if (source.contains(array_of(element))) stored.elements.push_back(word_of(element));
+  }
   return stored;
 }
 
@@ -165,10 +262,6 @@ std::string responses_csv_text(const std::vector<mt::Response>& responses) {
                    core::word(r.definition));
   }
   return text;
-}
-
-void write_responses_csv(const std::string& path, const std::vector<mt::Response>& responses) {
-  text::write_bytes_atomically(path, responses_csv_text(responses));
 }
 
 std::vector<mt::Response> read_responses_csv(const std::string& path) {

@@ -39,8 +39,9 @@ bool is_csv(const std::string& path) {
 }
 
 struct SitesAndTimes {
-  std::vector<mt::Station> stations;  ///< depths where they are stated
-  std::vector<double> frequencies_hz;
+  std::vector<mt::Station> stations{};  ///< depths where they are stated
+  std::vector<double> frequencies_hz{};
+  bool on_map = false;
 };
 
 SitesAndTimes from_csv(const std::string& path, const std::vector<double>& periods_s) {
@@ -49,9 +50,12 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
                             "{}: sites from a CSV file need --periods; add for example --periods 1,10,100",
                             path);
   SitesAndTimes result;
-  for (const auto& site : read_sites_csv(path)) {
+  const std::vector<SiteRow> rows = read_sites_csv(path);
+  result.on_map = rows.front().x_m.has_value();
+  for (const SiteRow& site : rows) {
     mt::Station station;
     station.name = site.name;
+    station.x_m = site.x_m.value_or(0.0);
     station.y_m = site.y_m;
     station.z_m = site.z_m.value_or(mt::not_given);
     result.stations.push_back(station);
@@ -64,12 +68,6 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
                              std::optional<mt::Observations>& modem) {
   const bool is_modem = kind_of_file(path) != FileKind::emdata;
   const std::vector<mt::StationData> stations = is_modem ? modem::read_data(path) : read(path);
-  if (stations.front().local_frame)
-    throw core::ConfigError(
-        "io::survey::sites#sites_on_a_map",
-        "{}: expected sites along a profile, as the model is a section, got sites on a map; "
-        "give a file of sites with the header `site,y_m`",
-        path);
   for (const auto& station : stations) {
     for (const auto& remark : station.all_remarks())
       core::log::warning(core::log::Id("io::survey::sites#remark"), "{}", remark);
@@ -78,21 +76,69 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
     throw core::ConfigError("io::survey::sites#periods_twice",
                             "{}: a data file brings its own periods; remove --periods", path);
   mt::Observations data = mt::stated_data(stations);
-  SitesAndTimes result{data.survey.stations, data.survey.frequencies_hz};
+  SitesAndTimes result{data.survey.stations, data.survey.frequencies_hz,
+                       stations.front().local_frame.has_value()};
   if (is_modem) modem = std::move(data);
   return result;
 }
 
+/// Checks that the sites suit a model of these axes. errors: ConfigError.
+void check_kind(bool on_map, int dimension, const std::string& path) {
+  if (dimension == 2 && on_map)
+    throw core::ConfigError(
+        "io::survey::sites#sites_on_a_map",
+        "{}: expected sites along a profile, as the model is a section, got sites on a map; "
+        "give a file of sites with the header `site,y_m`",
+        path);
+  if (dimension == 3 && !on_map)
+    throw core::ConfigError(
+        "io::survey::sites#sites_on_a_line",
+        "{}: expected sites on a map, as the model is a volume, got sites along a profile; "
+        "give a ModEM 3-D data file, or sites with the header `site,x_m,y_m`",
+        path);
+}
+
+/// Returns the place of a site in words.
+std::string in_words(const SiteRow& site) {
+  return site.x_m ? fmt::format("x = {} m, y = {} m", *site.x_m, site.y_m)
+                  : fmt::format("y = {} m", site.y_m);
+}
+
 /// Adds the place of a site. errors: FormatError at `where` when an earlier one stands there.
-void check_place(const SiteRow& site, std::map<double, std::string>& places, const std::string& where) {
-  const auto near = places.lower_bound(site.y_m - mt::least_distance_m);
-  if (near != places.end() && std::abs(near->first - site.y_m) < mt::least_distance_m)
-    throw core::FormatError(
-        "io::read_sites_csv#same_place",
-        "{}: expected sites {:g} m apart or more, but {} stands at y = {} m and {} at y = "
-        "{} m; remove one",
-        where, mt::least_distance_m, near->second, near->first, site.name, site.y_m);
-  places.emplace(site.y_m, site.name);
+void check_place(const SiteRow& site, std::multimap<double, SiteRow>& places, const std::string& where) {
+  for (auto near = places.lower_bound(site.y_m - mt::least_distance_m);
+       near != places.end() && near->first - site.y_m < mt::least_distance_m; ++near) {
+    const SiteRow& other = near->second;
+    const double distance_m =
+        std::hypot(other.y_m - site.y_m, other.x_m.value_or(0.0) - site.x_m.value_or(0.0));
+    if (distance_m < mt::least_distance_m)
+      throw core::FormatError("io::read_sites_csv#same_place",
+                              "{}: expected sites {:g} m apart or more, but {} stands at {} and {} at {}; "
+                              "remove one",
+                              where, mt::least_distance_m, other.name, in_words(other), site.name,
+                              in_words(site));
+  }
+  places.emplace(site.y_m, site);
+}
+
+/// The columns of a table of sites.
+struct SiteColumns {
+  std::size_t y = 1;
+  std::optional<std::size_t> x{}, z{};
+};
+
+/// errors: FormatError unless the header is one of the four.
+SiteColumns columns_of(const std::vector<std::string>& header, const std::string& path) {
+  using Header = std::vector<std::string>;
+  if (header == Header{"site", "y_m"}) return {};
+  if (header == Header{"site", "y_m", "z_m"}) return {.z = 2};
+  if (header == Header{"site", "x_m", "y_m"}) return {.y = 2, .x = 1};
+  if (header == Header{"site", "x_m", "y_m", "z_m"}) return {.y = 2, .x = 1, .z = 3};
+  throw core::FormatError(
+      "io::read_sites_csv#wrong_header",
+      "{}:1: expected the header line `site,y_m`, or `site,x_m,y_m` on a map, each with or "
+      "without `,z_m`, got \"{}\"",
+      path, text::printable(fmt::format("{}", fmt::join(header, ","))));
 }
 
 /// Checks the survey of a file. errors: FormatError with the name of the file.
@@ -109,26 +155,23 @@ void check_survey(const mt::Survey& survey, const std::string& path) {
 std::vector<SiteRow> read_sites_csv(const std::string& path) {
   constexpr const char* component = "io::read_sites_csv";
   const csv::Rows table = csv::read_rows(path, component);
-  const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
-  if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
-    throw core::FormatError("io::read_sites_csv#wrong_header",
-                            "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
-                            text::printable(fmt::format("{}", fmt::join(table.header, ","))));
-  }
+  const SiteColumns columns = columns_of(table.header, path);
   std::vector<SiteRow> sites;
   std::set<std::string> names;
-  std::map<double, std::string> places;
+  std::multimap<double, SiteRow> places;
   for (const auto& [line, fields] : table.rows) {
     const std::string place = fmt::format("{}:{}", path, line);
-    SiteRow site{text::checked_name(fields[0], component, place),
-                 csv::real_field(fields[1], path, line, component, "y_m"), std::nullopt};
-    if (has_z && !fields[2].empty()) site.z_m = csv::real_field(fields[2], path, line, component, "z_m");
-    for (const double metres : {site.y_m, site.z_m.value_or(0.0)}) {
-      if (!mt::is_in_coordinate_range(metres))
+    const auto metres = [&, n = line](std::size_t column) {
+      const double value = csv::real_field(fields[column], path, n, component, table.header[column]);
+      if (!mt::is_in_coordinate_range(value))
         throw core::FormatError("io::read_sites_csv#out_of_range",
                                 "{}: expected a site within {:g} m of the origin, got {:g} m", place,
-                                mt::largest_coordinate_m, metres);
-    }
+                                mt::largest_coordinate_m, value);
+      return value;
+    };
+    SiteRow site{text::checked_name(fields[0], component, place), metres(columns.y)};
+    if (columns.x) site.x_m = metres(*columns.x);
+    if (columns.z && !fields[*columns.z].empty()) site.z_m = metres(*columns.z);
     if (site.name.empty())
       throw core::FormatError("io::read_sites_csv#no_name",
                               "{}:{}: expected a site name in the first column, found none", path, line);
@@ -146,17 +189,23 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
 
 ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
                                 const physics::mesh::Model& model, physics::mt::OffSurface off_surface) {
-  const physics::mesh::SurfaceLine& surface = model.earth.surface.profile();
+  const physics::mesh::Surface& surface = model.earth.surface;
+  const bool is_volume = model.earth.grid.dimension() == 3;
   ForwardSites result;
   result.path = path;
   SitesAndTimes sites =
       is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
+  check_kind(sites.on_map, model.earth.grid.dimension(), path);
   physics::mt::check_site_depths(sites.stations, surface, off_surface,
                                  "add --drape, which moves the sites of " + path + " onto the surface");
-  physics::mt::warn_of_sites_at_kinks(
-      sites.stations, surface, "give the model's surface in shorter segments there, or move the sites");
-  for (const auto& station : sites.stations) result.z_m.push_back(surface.z_at(station.y_m));
-  result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
+  if (!is_volume)
+    physics::mt::warn_of_sites_at_kinks(
+        sites.stations, surface.profile(),
+        "give the model's surface in shorter segments there, or move the sites");
+  for (const auto& station : sites.stations) result.z_m.push_back(surface.z_at(station.x_m, station.y_m));
+  result.survey = is_volume
+                      ? mt::full_response_survey(std::move(sites.stations), std::move(sites.frequencies_hz))
+                      : mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
   check_survey(result.survey, path);
   return result;
 }

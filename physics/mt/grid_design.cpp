@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace lodestone::physics::mt {
@@ -31,6 +32,35 @@ std::vector<double> layer_edges_m(const GridOptions& options, const Observations
     for (n = 1; depth < bottom_m && n < 200; ++n) depth += (thickness *= options.layer_factor);
   }
   return mesh::geometric_edges_m(first_m, options.layer_factor, n);
+}
+
+/// Returns the median distance of each station from its nearest neighbour; 0 for a lone one.
+double usual_distance_m(const std::vector<Station>& stations) {
+  std::vector<double> nearest;
+  for (const Station& one : stations) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Station& other : stations) {
+      if (&one != &other) least = std::min(least, std::hypot(one.x_m - other.x_m, one.y_m - other.y_m));
+    }
+    nearest.push_back(std::isfinite(least) ? least : 0.0);
+  }
+  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
+  std::nth_element(nearest.begin(), middle, nearest.end());
+  return *middle;
+}
+
+/// Returns uniform edges from one place to another, and beyond both cells that widen by half each.
+std::vector<double> with_padding(double from_m, double to_m, int n, double reach_m) {
+  constexpr double widening = 1.5;
+  const double width_m = (to_m - from_m) / n;
+  std::vector<double> edges;
+  for (int i = 0; i <= n; ++i) edges.push_back(from_m + width_m * i);
+  for (double beyond_m = 0.0, cell_m = widening * width_m; beyond_m < reach_m; cell_m *= widening) {
+    beyond_m += cell_m;
+    edges.insert(edges.begin(), from_m - beyond_m);
+    edges.push_back(to_m + beyond_m);
+  }
+  return edges;
 }
 
 }  // namespace
@@ -63,6 +93,29 @@ mesh::TensorGrid design_grid(const Observations& data, const GridOptions& option
   const double left = first.y_m - overhang_m, width = (last.y_m + overhang_m - left) / n;
   for (int i = 0; i <= n; ++i) y_edges[static_cast<std::size_t>(i)] = left + width * i;
   return TensorGrid::section(std::move(y_edges), layer_edges_m(options, data));
+}
+
+mesh::TensorGrid design_volume(const Observations& data, const GridOptions& options) {
+  const std::vector<Station>& stations = data.survey.stations;
+  const double reach_m =
+      skin_depth_m(std::pow(10.0, median_log10_rho(data)), std::ranges::min(data.survey.frequencies_hz));
+  const double distance_m = usual_distance_m(stations);
+  const auto edges_along = [&](double Station::*axis, int wanted) {
+    const auto [first, last] = std::ranges::minmax(stations, {}, axis);
+    double from_m = first.*axis, to_m = last.*axis;
+    const double margin_m = std::max(options.margin * (to_m - from_m), 0.5 * distance_m);
+    // stations along one line, or a lone one, see aside as far as they see down
+    const double least_m = stations.size() == 1 ? 0.5 * reach_m : margin_m;
+    from_m -= least_m;
+    to_m += least_m;
+    const double cell_m = 0.5 * (distance_m > 0.0 ? distance_m : to_m - from_m);
+    const int n =
+        wanted > 0 ? wanted : std::clamp(static_cast<int>(std::ceil((to_m - from_m) / cell_m)), 8, 60);
+    return with_padding(from_m, to_m, n, reach_m);
+  };
+  return TensorGrid({.x_m = edges_along(&Station::x_m, options.n_rows),
+                     .y_m = edges_along(&Station::y_m, options.n_columns),
+                     .z_m = layer_edges_m(options, data)});
 }
 
 }  // namespace lodestone::physics::mt

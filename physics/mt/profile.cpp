@@ -95,6 +95,39 @@ Profile profile_along(std::vector<double> y_m) {
   return {90.0, {}, std::move(y_m), std::vector<double>(n, 0.0)};
 }
 
+Profile map_along(std::vector<double> x_m, std::vector<double> y_m, double x_azimuth_deg) {
+  Profile map{x_azimuth_deg + 90.0, {}, std::move(y_m), std::move(x_m)};
+  map.is_map = true;
+  return map;
+}
+
+Profile make_map(const std::vector<std::string>& names, const std::vector<PlanePoint>& points,
+                 const ProfileOptions& options) {
+  check_points(names, points);
+  if (options.distance == Distance::running_sum)
+    throw core::InvalidArgument("mt::make_map#running_sum",
+                                "expected distances on a map, got running sums along a line; remove "
+                                "profile.distance, or invert a section");
+  constexpr double east_deg = 90.0;
+  const double azimuth_deg = options.azimuth_deg.value_or(east_deg);
+  const double c = std::cos(azimuth_deg / deg_per_rad), s = std::sin(azimuth_deg / deg_per_rad);
+  const PlanePoint origin =
+      options.origin.empty()
+          ? mean_of(points)
+          : points[index_of_station(names, options.origin, "mt::make_profile#unknown_station",
+                                    "the origin of the map")];
+  std::vector<double> x_m, y_m;
+  for (const PlanePoint& point : points) {
+    const double north = point.north_m - origin.north_m, east = point.east_m - origin.east_m;
+    x_m.push_back(north * s - east * c);
+    y_m.push_back(north * c + east * s);
+  }
+  Profile map = map_along(std::move(x_m), std::move(y_m), azimuth_deg - 90.0);
+  map.origin = origin;
+  map.points = points;
+  return map;
+}
+
 Profile Profile::of(const std::vector<std::size_t>& stations) const {
   Profile out = *this;
   const auto pick = [&](const auto& from, auto& to) {

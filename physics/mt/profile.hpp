@@ -35,16 +35,17 @@ struct ProfileOptions {
   std::string projection = "local";
 };
 
-/// The stations on a profile: y along `azimuth_deg`, x (strike) along azimuth_deg − 90°, z down.
+/// The stations on a profile or a map: y along `azimuth_deg`, x along azimuth_deg − 90°, z down.
 struct Profile {
   double azimuth_deg = 0.0;
   PlanePoint origin;
   std::vector<double> y_m;           ///< per station, input order
-  std::vector<double> offset_m;      ///< distance from the line, positive to +x; for warnings and the report
+  std::vector<double> offset_m;      ///< x of each: on a profile the distance from the line
   std::vector<PlanePoint> points{};  ///< per station; empty: their places on the map are not known
   std::string projection{};          ///< text for PROJ in which origin and points stand; empty: not known
   double origin_latitude_deg = 0.0, origin_longitude_deg = 0.0;  ///< 0 where the projection is not known
   Distance distance = Distance::projected;                       ///< the rule by which y_m was made
+  bool is_map = false;                                           ///< x of the stations counts as y does
 
   /// Returns the profile of some of the stations, in the order of their indices.
   [[nodiscard]] Profile of(const std::vector<std::size_t>& stations) const;
@@ -58,6 +59,14 @@ struct Profile {
 /// Returns the profile of stations whose places along a line are known: its y axis points to 90°, so that x
 /// is the north from which their azimuths count.
 [[nodiscard]] Profile profile_along(std::vector<double> y_m);
+
+/// Returns the map of stations whose places are known, with its x axis along an azimuth. shapes: equal.
+[[nodiscard]] Profile map_along(std::vector<double> x_m, std::vector<double> y_m, double x_azimuth_deg);
+/// Returns the map of points. Its y axis has the azimuth of the options, 90° unless given, and its origin is
+/// their station, the mean position unless given. errors: InvalidArgument on running sums, no station, an
+/// unknown origin station or no coordinates.
+[[nodiscard]] Profile make_map(const std::vector<std::string>& names, const std::vector<PlanePoint>& points,
+                               const ProfileOptions& options);
 
 /// Returns the best line (total least squares) or the one of the given azimuth, through the mean position.
 /// The best line's azimuth lies from 0 to 180°, whatever the order of the stations: y grows to the east,

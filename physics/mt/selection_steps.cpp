@@ -133,15 +133,6 @@ const StationRow* nearest_row(const std::vector<StationRow>& rows, double freque
   return nearest(rows, frequency_hz, tolerance, [](const StationRow&) { return true; });
 }
 
-/// Returns the modulus that a relative floor of a datum refers to.
-double modulus_of(const DatumRule& rule, const StationRow& row) {
-  const auto element = rule.needs.single();
-  if (!element) return not_given;
-  const bool is_diagonal = *element == Element::zxx || *element == Element::zyy;
-  return is_diagonal ? std::sqrt(std::abs(row.values[Element::zxy] * row.values[Element::zyx]))
-                     : std::abs(row.values[*element]);
-}
-
 double folded_deg(double phase_rad, double branch_rad) {
   const double phase = phase_rad * deg_per_rad;
   return branch_rad > 0.0 ? phase + (phase > 0.0 ? -180.0 : 180.0) : phase;
@@ -178,7 +169,11 @@ PlacedStations placed(const std::vector<StationData>& stations, const Profile& p
                            "expected {} positions along the profile, got {} and {} offsets", stations.size(),
                            profile.y_m.size(), profile.offset_m.size());
   PlacedStations out{stations, profile};
-  for (std::size_t i = 0; i < stations.size(); ++i) out.stations[i].site.y_m = profile.y_m[i];
+  for (std::size_t i = 0; i < stations.size(); ++i) {
+    Station& site = out.stations[i].site;
+    site.y_m = profile.y_m[i];
+    if (profile.is_map) site.x_m = profile.offset_m[i];
+  }
   return out;
 }
 
@@ -289,7 +284,7 @@ Evaluated StationEvaluator::at(Datum datum, double frequency_hz) const {
       out.interpolated = out.interpolated || measured == nullptr || measured->is_missing(element);
     }
     out.interpolated = out.interpolated && interpolates_ && !missing;
-    out.modulus = modulus_of(rule, *row);
+    out.modulus = modulus_of(rule, row->values);
     if (!missing) {
       out.value = rule.value(row->values, omega(frequency_hz));
       out.sigma = row->covariance ? sigma(rule, row->values, *row->covariance)

@@ -77,13 +77,13 @@ std::string list_of(const std::vector<Item>& items, Text text) {
 
 }  // namespace
 
-void check_site_depths(const std::vector<Station>& stations, const mesh::SurfaceLine& surface,
+void check_site_depths(const std::vector<Station>& stations, const mesh::Surface& surface,
                        OffSurface off_surface, const std::string& way_out) {
   std::string names;
   std::size_t n_off = 0;
   double farthest_m = 0.0;
   for (const Station& station : stations) {
-    const double above_m = surface.z_at(station.y_m) - station.z_m;
+    const double above_m = surface.z_at(station.x_m, station.y_m) - station.z_m;
     if (std::isnan(above_m) || std::abs(above_m) <= on_surface_m) continue;
     farthest_m = std::max(farthest_m, std::abs(above_m));
     if (++n_off <= most_named)
@@ -176,21 +176,28 @@ void warn_of_sites_off_line(const std::vector<Station>& stations, const Profile&
 
 std::vector<CloseSites> close_sites(const std::vector<Station>& stations, const mesh::TensorGrid& grid) {
   if (!grid.has(mesh::Axis::y)) return {};
+  const bool on_map = grid.has(mesh::Axis::x);
   std::vector<std::size_t> order(stations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return stations[i].y_m; });
-  const std::vector<double>& edges = grid.y_edges_m();
-  const auto column_m = [&](std::size_t site) {
-    const auto right = std::ranges::upper_bound(edges, stations[site].y_m) - edges.begin();
-    const auto k = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(right, 1, std::ssize(edges) - 1));
-    return edges[k] - edges[k - 1];
+  const auto column_m = [&](const Station& site) {
+    const double along_y = grid.width_m(mesh::Axis::y, grid.nearest(mesh::Axis::y, site.y_m));
+    return on_map ? std::min(along_y, grid.width_m(mesh::Axis::x, grid.nearest(mesh::Axis::x, site.x_m)))
+                  : along_y;
   };
   std::vector<CloseSites> found;
   for (std::size_t i = 1; i < order.size(); ++i) {
-    const std::size_t first = order[i - 1], second = order[i];
-    const double distance_m = stations[second].y_m - stations[first].y_m;
-    const double width_m = std::min(column_m(first), column_m(second));
-    if (distance_m < share_of_column * width_m) found.push_back({first, second, distance_m, width_m});
+    const Station& second = stations[order[i]];
+    const double second_m = column_m(second);
+    const std::size_t first_to_see = on_map ? 0 : i - 1;
+    for (std::size_t j = i; j-- > first_to_see;) {
+      const Station& first = stations[order[j]];
+      const double along_y_m = second.y_m - first.y_m;
+      if (along_y_m >= share_of_column * second_m) break;
+      const double distance_m = on_map ? std::hypot(along_y_m, second.x_m - first.x_m) : along_y_m;
+      const double width_m = std::min(column_m(first), second_m);
+      if (distance_m < share_of_column * width_m) found.push_back({order[j], order[i], distance_m, width_m});
+    }
   }
   return found;
 }
@@ -199,18 +206,17 @@ void warn_of_close_sites(const std::vector<Station>& stations, const mesh::Tenso
                          const std::string& way_out) {
   const auto found = close_sites(stations, grid);
   if (found.empty()) return;
-  core::log::warning(
-      core::log::Id("mt::sites#close_sites"),
-      "of {} pairs of neighbouring stations, {} stand closer together than half a column of the grid, which "
-      "cannot explain a difference of their data: {}; {}",
-      stations.size() - 1, found.size(),
-      list_of(found,
-              [&](const CloseSites& each) {
-                return fmt::format("{} and {} ({:.4g} m apart, columns of {:.4g} m)",
-                                   stations[each.first].name, stations[each.second].name, each.distance_m,
-                                   each.column_m);
-              }),
-      way_out);
+  core::log::warning(core::log::Id("mt::sites#close_sites"),
+                     "{} pairs of stations stand closer together than half a column of the grid, which "
+                     "cannot explain a difference of their data: {}; {}",
+                     found.size(),
+                     list_of(found,
+                             [&](const CloseSites& each) {
+                               return fmt::format("{} and {} ({:.4g} m apart, columns of {:.4g} m)",
+                                                  stations[each.first].name, stations[each.second].name,
+                                                  each.distance_m, each.column_m);
+                             }),
+                     way_out);
 }
 
 }  // namespace lodestone::physics::mt

@@ -17,7 +17,7 @@ enum class OffSurface { refuse, drape };
 /// Checks that sites whose file states a depth stand on the surface, within a metre. Draped ones are moved
 /// onto it, with one line in the log. `way_out`: the setting for draping. errors: InvalidArgument that
 /// names the sites with their distances, unless they are draped.
-void check_site_depths(const std::vector<Station>& stations, const mesh::SurfaceLine& surface,
+void check_site_depths(const std::vector<Station>& stations, const mesh::Surface& surface,
                        OffSurface off_surface, const std::string& way_out);
 
 /// Returns the surface through the stations, in order along the profile. errors: InvalidArgument that names
@@ -57,14 +57,14 @@ struct SiteOffLine {
 /// profile.
 void warn_of_sites_off_line(const std::vector<Station>& stations, const Profile& profile);
 
-/// Two neighbours along the line closer together than half a column of the grid. No cell lies between them,
-/// so that the section cannot explain a difference of their data.
+/// Two sites closer together than half a column of the grid, on a line two neighbours. No cell lies between
+/// them, so that the model cannot explain a difference of their data.
 struct CloseSites {
   std::size_t first, second;  ///< along the line
   double distance_m;
   double column_m;  ///< width of the narrower of the columns in which they stand
 };
-/// Returns these pairs along the line; none in grids without the axis y.
+/// Returns these pairs, from the least y on; none in grids without the axis y.
 [[nodiscard]] std::vector<CloseSites> close_sites(const std::vector<Station>& stations,
                                                   const mesh::TensorGrid& grid);
 /// Logs one warning that names these pairs, if there are any. `way_out`: a remedy for the user.

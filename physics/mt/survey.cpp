@@ -53,6 +53,14 @@ std::string_view name_of(Datum datum) { return rule_of(datum).name; }
 
 std::string_view units_of(Datum datum) { return rule_of(datum).units; }
 
+double modulus_of(const DatumRule& rule, const Elements::Values& elements) {
+  const auto element = rule.needs.single();
+  if (!element) return not_given;
+  const bool is_diagonal = *element == Element::zxx || *element == Element::zyy;
+  return is_diagonal ? std::sqrt(std::abs(elements[Element::zxy] * elements[Element::zyx]))
+                     : std::abs(elements[*element]);
+}
+
 double floor_of(FloorKind kind, double floor, double modulus) {
   if (kind == FloorKind::impedance) return floor * modulus;
   return kind == FloorKind::phase ? floor / deg_per_rad : floor;

@@ -81,6 +81,9 @@ struct ErrorFloors {
   double phase_tensor_absolute = 0.05;
 };
 
+/// Returns the modulus that a relative floor of a datum refers to: |Z|, √|Zxy Zyx| for Zxx and Zyy; NaN where
+/// the datum is made of several elements.
+[[nodiscard]] double modulus_of(const DatumRule& rule, const Elements::Values& elements);
 /// Returns the floor of σ in the units of the datum. units: `floor` as in ErrorFloors; modulus of the
 /// impedance in ohm.
 [[nodiscard]] double floor_of(FloorKind kind, double floor, double modulus);

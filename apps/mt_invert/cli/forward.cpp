@@ -16,6 +16,7 @@ namespace {
 constexpr const char* forward_examples = R"(Examples:
   mt_invert forward --model section.toml --sites sites.csv --periods 0.1,1,10 -o responses.csv
   mt_invert forward --model model.mod --sites data.dat -o predicted.dat
+  mpirun -n 4 mt_invert forward --model volume.rho --sites stations.csv --periods 1,10 -o responses.csv
   mt_invert forward --model out/demo/result.h5 --sites sites.csv --periods 10 --mesh-report)";
 
 /// The arguments as CLI11 fills them in.
@@ -59,12 +60,14 @@ void check(const ForwardArguments& arguments) {
 }  // namespace
 
 TakeArguments add_forward(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("forward", "Responses of a resistivity section.")->footer(forward_examples);
+  CLI::App* command = app.add_subcommand("forward", "Responses of a resistivity section or volume.")
+                          ->footer(forward_examples);
   auto parsed = std::make_shared<Parsed>();
   ForwardArguments& to = parsed->arguments;
-  command->add_option("--model", to.model_path, "section: ModEM 2-D, our HDF5, or TOML")->required();
-  command->add_option("--sites", to.sites_path, "ModEM 2-D or MARE2DEM data file, or CSV site,y_m[,z_m]")
+  command->add_option("--model", to.model_path, "section or volume: ModEM, our HDF5, or TOML")->required();
+  command
+      ->add_option("--sites", to.sites_path,
+                   "ModEM or MARE2DEM data file, or CSV site,y_m[,z_m]; site,x_m,y_m[,z_m] on a map")
       ->required();
   command->add_option("--periods", parsed->periods, "comma-separated periods in seconds (with CSV sites)")
       ->type_name("LIST")

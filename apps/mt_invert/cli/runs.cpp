@@ -59,8 +59,9 @@ void check(const TrainArguments& arguments) {
 TakeArguments add_invert(CLI::App& app) {
   auto arguments = std::make_shared<InvertArguments>();
   InvertArguments& to = *arguments;
-  CLI::App* command = app.add_subcommand("invert", "Invert measured data for a resistivity section.")
-                          ->footer(invert_examples);
+  CLI::App* command =
+      app.add_subcommand("invert", "Invert measured data for a section or a volume of resistivity.")
+          ->footer(invert_examples);
   command->add_option("CONFIG", to.config_path, "configuration (TOML; keys: mt_invert help configuration)")
       ->required();
   command->add_option("--set", to.assignments, "key=value, stronger than the file (repeatable)")
@@ -69,8 +70,8 @@ TakeArguments add_invert(CLI::App& app) {
                       "folder for the results (default: out/<name of CONFIG>)");
   command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
   command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
-  command->add_option("--dim", to.dim, "1: a layered earth under each station; 2: a section")
-      ->check(CLI::IsMember({1, 2}));
+  command->add_option("--dim", to.dim, "1: a layered earth under each station; 2: a section; 3: a volume")
+      ->check(CLI::IsMember({1, 2, 3}));
   return [arguments, time_limit = add_time_limit(*command)] {
     arguments->time_limit_min = time_limit();
     check(*arguments);

@@ -11,57 +11,15 @@
 #include "io/text/text_file.hpp"
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/responses.hpp"
-#include "physics/mt/units.hpp"
 
-#include <cmath>
-#include <map>
-#include <tuple>
+#include <utility>
 
 namespace lodestone::mt_invert::commands {
 namespace {
 
 namespace mt = physics::mt;
-
-/// Responses by mode, frequency and station.
-class ResponseTable {
- public:
-  ResponseTable(const mt::Survey& survey, const Eigen::VectorXd& predicted) {
-    for (std::size_t i = 0; i < survey.keys.size(); ++i) {
-      const auto& key = survey.keys[i];
-      values_[{key.quantity, key.frequency, key.station}] = predicted[static_cast<Eigen::Index>(i)];
-    }
-  }
-  [[nodiscard]] mt::Complex impedance(mt::Mode mode, int frequency, int station) const {
-    const bool te = mode == mt::Mode::te;
-    return {values_.at({te ? mt::Datum::zxy_re : mt::Datum::zyx_re, frequency, station}),
-            values_.at({te ? mt::Datum::zxy_im : mt::Datum::zyx_im, frequency, station})};
-  }
-  [[nodiscard]] double operator()(const mt::DatumKey& key, double frequency_hz) const {
-    const mt::DatumRule& rule = mt::rule_of(key.quantity);
-    if (rule.floor != mt::FloorKind::log10_rho && rule.floor != mt::FloorKind::phase)
-      return values_.at({key.quantity, key.frequency, key.station});
-    return mt::value_of(rule, impedance(mt::mode_of(key.quantity), key.frequency, key.station),
-                        mt::omega(frequency_hz));
-  }
-
- private:
-  std::map<std::tuple<mt::Datum, int, int>, double> values_;
-};
-
-/// Returns the error that is written where there was no data file to take them from.
-double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
-  constexpr double relative = 0.05;  // of |Z|
-  constexpr mt::ErrorFloors errors{.impedance_relative = relative,
-                                   .log10_rho = 2.0 * relative / mt::ln10,
-                                   .phase_deg = relative * mt::deg_per_rad,
-                                   .tipper_absolute = 0.02};
-  const mt::DatumRule& rule = mt::rule_of(key.quantity);
-  const bool is_impedance = rule.floor == mt::FloorKind::impedance;
-  return floor_of(
-      rule, errors,
-      is_impedance ? std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station)) : 0.0);
-}
 
 /// Returns sign and units as in the file the sites came from.
 io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites) {
@@ -77,56 +35,38 @@ io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites
   return options;
 }
 
-/// Returns predictions in place of a ModEM file's data, errors kept, also where they are placeholders; for
-/// CSV sites full impedances with errors of 5 %.
-mt::Observations as_observed(const io::survey::ForwardSites& sites, const Eigen::VectorXd& predicted) {
-  const ResponseTable table(sites.survey, predicted);
-  mt::Observations data;
-  if (sites.modem) {
-    data = *sites.modem;
-  } else {
-    data.survey = sites.survey;
-    const auto n = sites.survey.keys.size();
-    data.reason.assign(n, mt::MaskReason::kept);
-    data.interpolated.assign(n, 0);
-    data.value.resize(static_cast<Eigen::Index>(n));
-    data.sigma.resize(static_cast<Eigen::Index>(n));
+/// Writes CSV or HDF5; CSV on standard output without a name.
+void write_responses(const std::string& path, const io::survey::ForwardSites& sites,
+                     const Eigen::VectorXd& predicted, bool is_volume) {
+  namespace survey = io::survey;
+  if (path.ends_with(".h5")) {
+    is_volume ? survey::write_full_responses_hdf5(path, sites.survey, predicted, sites.z_m)
+              : survey::write_responses_hdf5(path, mt::responses_from(sites.survey, predicted, sites.z_m));
+    return;
   }
-  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const auto& key = data.survey.keys[i];
-    const auto at = static_cast<Eigen::Index>(i);
-    data.value[at] = table(key, data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)]);
-    if (data.reason[i] != mt::MaskReason::missing)
-      data.reason[i] = mt::MaskReason::kept;  // placeholder errors ask for a prediction all the same
-    if (!sites.modem || !std::isfinite(data.sigma[at])) data.sigma[at] = default_sigma(key, table);
-  }
-  return data;
+  const std::string text =
+      is_volume ? survey::full_responses_csv_text(sites.survey, predicted)
+                : survey::responses_csv_text(mt::responses_from(sites.survey, predicted, sites.z_m));
+  path.empty() ? core::log::print_out(text) : io::text::write_bytes_atomically(path, text);
 }
 
-/// Writes CSV, HDF5 or ModEM data by the ending of the name; CSV on standard output without a name. Call on
-/// one rank.
-void write_output(const cli::ForwardArguments& arguments, const io::survey::ForwardSites& sites,
-                  const Eigen::VectorXd& predicted) {
-  const std::string& path = arguments.output_path;
+/// Writes CSV, HDF5 or ModEM data by the ending of the name. Call on one rank.
+void write_output(const std::string& path, const io::survey::ForwardSites& sites,
+                  const Eigen::VectorXd& predicted, bool is_volume) {
   if (path.ends_with(".dat")) {
-    io::modem::write_data(path, as_observed(sites, predicted), conventions_of(sites));
+    io::modem::ModemDataOptions options = conventions_of(sites);
+    options.dimension = is_volume ? 3 : 2;
+    io::modem::write_data(
+        path, mt::as_observed(sites.survey, predicted, sites.modem ? &*sites.modem : nullptr), options);
   } else {
-    const auto responses = mt::responses_from(sites.survey, predicted, sites.z_m);
-    if (path.ends_with(".h5")) {
-      io::survey::write_responses_hdf5(path, responses);
-    } else if (!path.empty()) {
-      io::survey::write_responses_csv(path, responses);
-    } else {
-      core::log::print_out(io::survey::responses_csv_text(responses));
-    }
+    write_responses(path, sites, predicted, is_volume);
   }
   if (!path.empty()) core::log::info("wrote {}", path);
 }
 
-/// Prints mesh sizes and the certificate of the meshes; warns when it fails. collective.
-void print_mesh_report(MPI_Comm comm, const physics::mesh::Model& section, const mt::Survey& survey,
-                       const mt::d2::MeshSet& meshes, mt::d2::Accuracy accuracy) {
-  core::on_rank_zero(comm, [&] { core::log::print_out(meshes.summary() + "\n"); });
+/// Prints the certificate of the meshes of a section; warns when it fails. collective.
+void print_certificate(MPI_Comm comm, const physics::mesh::Model& section, const mt::Survey& survey,
+                       mt::Accuracy accuracy) {
   const auto certificate = mt::d2::certify(comm, section, survey, mt::d2::design_options(accuracy),
                                            mt::d2::tolerance_of(accuracy));
   core::on_rank_zero(comm, [&] { core::log::print_out(certificate.table() + "\n"); });
@@ -134,6 +74,25 @@ void print_mesh_report(MPI_Comm comm, const physics::mesh::Model& section, const
     core::log::warning(
         core::log::Id("mt_invert#certificate_failed"),
         "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
+}
+
+/// Returns the map from resistivities to the responses on meshes that resolve both; prints the meshes where
+/// that is asked for. collective.
+core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
+                    const cli::ForwardArguments& arguments) {
+  const auto report = [&](const auto& meshes) {
+    if (arguments.mesh_report)
+      core::on_rank_zero(comm, [&] { core::log::print_out(meshes.summary() + "\n"); });
+  };
+  if (model.earth.grid.dimension() == 3) {
+    auto meshes = mt::d3::design_meshes(model, survey, mt::d3::design_options(arguments.accuracy));
+    report(meshes);
+    return mt::d3::data_map(comm, model.earth, survey, std::move(meshes));
+  }
+  auto meshes = mt::d2::design_meshes(model, survey, mt::d2::design_options(arguments.accuracy));
+  report(meshes);
+  if (arguments.mesh_report) print_certificate(comm, model, survey, arguments.accuracy);
+  return mt::d2::data_map(comm, model.earth, survey, std::move(meshes));
 }
 
 }  // namespace
@@ -148,27 +107,26 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
     });
 
   // 1. The earth, and where and when its response is wanted
-  const auto section = io::model::read_model(arguments.model_path);
-  if (section.earth.grid.dimension() != 2)
-    throw core::ConfigError("mt_invert#model_not_a_section",
-                            "{}: expected a section, with the axes y and z, got {} axes; give a model in 2-D",
-                            arguments.model_path, section.earth.grid.dimension());
-  auto sites = io::survey::read_forward_sites(arguments.sites_path, arguments.periods_s, section,
-                                              arguments.off_surface);
+  const auto model = io::model::read_model(arguments.model_path);
+  const int dimension = model.earth.grid.dimension();
+  if (dimension < 2)
+    throw core::ConfigError(
+        "mt_invert#model_of_layers",
+        "{}: expected a section or a volume, got layers alone; give a model in 2-D or 3-D",
+        arguments.model_path);
+  auto sites =
+      io::survey::read_forward_sites(arguments.sites_path, arguments.periods_s, model, arguments.off_surface);
   if (arguments.definition) {
     for (auto& station : sites.survey.stations) station.definition = *arguments.definition;
   }
 
   // 2. Meshes that resolve both
-  const auto meshes =
-      mt::d2::design_meshes(section, sites.survey, mt::d2::design_options(arguments.accuracy));
-  if (arguments.mesh_report) print_mesh_report(comm, section, sites.survey, meshes, arguments.accuracy);
+  const core::MapPtr map = map_of(comm, model, sites.survey, arguments);
 
   // 3. Responses
   if (prints_csv || !arguments.output_path.empty()) {
-    const auto simulation = physics::mt::d2::data_map(comm, section.earth, sites.survey, meshes);
-    const Eigen::VectorXd predicted = simulation->value(resistivity_ohm_m(section));
-    core::on_rank_zero(comm, [&] { write_output(arguments, sites, predicted); });
+    const Eigen::VectorXd predicted = map->value(resistivity_ohm_m(model));
+    core::on_rank_zero(comm, [&] { write_output(arguments.output_path, sites, predicted, dimension == 3); });
   }
   return 0;
 }

@@ -54,7 +54,7 @@ void require_profile(const physics::mt::Observations& observed) {
   throw core::ConfigError(
       "mt_invert#sites_on_a_map",
       "expected sites along a profile, as a section is inverted, got those of {}, which stand "
-      "on a map; give files of a profile, or --dim 1",
+      "on a map; give files of a profile, or --dim 1 or 3",
       observed.stations.front().path);
 }
 
@@ -71,15 +71,17 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   if (core::rank_of(comm) == 0) made.emplace(folder.path(), line.log_format());
   if (!arguments.dry_run) open_folder(comm, folder, arguments, line, made);
   core::log::info("{}", config.title);
-  const physics::mt::Observations observed = observe(config.data, config.profile);
+  const physics::mt::Observations observed = observe(config.data, config.profile, arguments.dim);
   if (arguments.dim == 1) {
     echo_configuration(comm, folder, arguments, config, made);
-    return io::run::write(
-        comm, folder.path(),
-        inversion::mt::stitch_soundings(comm, observed, problem_options(config), about(config)), files);
+    return io::run::write(comm, folder.path(),
+                          inversion::mt::stitch_soundings(
+                              comm, observed, problem_options(config, arguments.dim), about(config)),
+                          files);
   }
-  require_profile(observed);
-  inversion::Inversion run(comm, make_problem(comm, config, observed), config.inversion.method);
+  if (arguments.dim == 2) require_profile(observed);
+  inversion::Inversion run(comm, make_problem(comm, config, observed, arguments.dim),
+                           config.inversion.method);
   if (config.uncertainty) run.assess(*config.uncertainty, io::hdf5::store(folder.ensemble()));
   if (arguments.dry_run) {
     const std::string cost = inversion::cost_in_words(run);

@@ -115,9 +115,10 @@ std::optional<inversion::prior::LearnedPriorOptions> prior_of(
 
 }  // namespace
 
-mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config) {
+mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config, int dimension) {
   try {
-    return io::survey::observe(read_stations(data), config.line, data.selection);
+    return dimension == 3 ? io::survey::observe_on_map(read_stations(data), config.line, data.selection)
+                          : io::survey::observe(read_stations(data), config.line, data.selection);
   } catch (const core::FileError& error) {
     throw core::FileError(
         core::Worded{fmt::format("{}; {} names it", error.what(), place_of_data(data)), error.place()});
@@ -128,8 +129,9 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
   }
 }
 
-inversion::mt::ProblemOptions problem_options(const config::Config& config) {
-  inversion::mt::ProblemOptions options{.grid = config.grid.options,
+inversion::mt::ProblemOptions problem_options(const config::Config& config, int dimension) {
+  inversion::mt::ProblemOptions options{.dimension = dimension,
+                                        .grid = config.grid.options,
                                         .ground = ground_of(config.profile),
                                         .sea = config.sea,
                                         .sea_place = config.sea_place,
@@ -149,10 +151,10 @@ inversion::About about(const config::Config& config) {
   return {.title = config.title, .configuration = config.toml};
 }
 
-inversion::Problem make_problem(MPI_Comm comm, const config::Config& config,
-                                const mt::Observations& observed) {
+inversion::Problem make_problem(MPI_Comm comm, const config::Config& config, const mt::Observations& observed,
+                                int dimension) {
   auto prior = prior_of(config.learned_prior);
-  inversion::Problem problem = inversion::mt::problem(comm, observed, problem_options(config));
+  inversion::Problem problem = inversion::mt::problem(comm, observed, problem_options(config, dimension));
   problem.about.title = config.title;
   problem.about.configuration = config.toml;
   problem.bounds = config.bounds;

@@ -52,17 +52,20 @@ Rows<GridConfig> grid_rows() {
   return joined(
       Rows<GridConfig>{row("from_start_model", &GridConfig::from_model,
                            "the cells of `start.model_file` instead of the keys below")},
-      needing("from_start_model = false", has_own_cells,
-              row("n_columns", at(&GridConfig::options, &GridOptions::n_columns), within(0, 10'000),
-                  "uniform columns; 0: two per station, 20 … 200"),
-              row("margin", at(&GridConfig::options, &GridOptions::margin), within(0.0, 100.0),
-                  "beyond the outermost stations on each side, as a share of the profile's length"),
-              row("n_layers", at(&GridConfig::options, &GridOptions::n_layers), within(0, 1000),
-                  "0: until 1.5 skin depths of the longest period in the median ρₐ"),
-              row("first_layer_m", at(&GridConfig::options, &GridOptions::first_layer_m), lengths_or_zero(),
-                  "thickness of the top layer; 0: a twentieth of the skin depth of the shortest period"),
-              row("layer_factor", at(&GridConfig::options, &GridOptions::layer_factor), within(1.0, 100.0),
-                  "each layer is thicker than the one above by this factor")));
+      needing(
+          "from_start_model = false", has_own_cells,
+          row("n_columns", at(&GridConfig::options, &GridOptions::n_columns), within(0, 10'000),
+              "uniform columns; 0: two per station, 20 … 200"),
+          row("n_rows", at(&GridConfig::options, &GridOptions::n_rows), within(0, 10'000),
+              "along x with `--dim 3`, whose columns count likewise; 0: two per usual distance of stations"),
+          row("margin", at(&GridConfig::options, &GridOptions::margin), within(0.0, 100.0),
+              "beyond the outermost stations on each side, as a share of the survey's length"),
+          row("n_layers", at(&GridConfig::options, &GridOptions::n_layers), within(0, 1000),
+              "0: until 1.5 skin depths of the longest period in the median ρₐ"),
+          row("first_layer_m", at(&GridConfig::options, &GridOptions::first_layer_m), lengths_or_zero(),
+              "thickness of the top layer; 0: a twentieth of the skin depth of the shortest period"),
+          row("layer_factor", at(&GridConfig::options, &GridOptions::layer_factor), within(1.0, 100.0),
+              "each layer is thicker than the one above by this factor")));
 }
 
 /// A start or reference model as it is written: `from` may be absent, and then follows from the other keys.

@@ -222,7 +222,9 @@ Rows<ForwardConfig> forward_rows() {
                  }),
       row("certificate", &ForwardConfig::certificate,
           "error of the meshes for half-space, layers, refinement and padding, of the final model"),
-      row("solver", &ForwardConfig::solver, "factorization of the 2-D systems, see below")};
+      row("solver", &ForwardConfig::solver, "factorization of the 2-D systems, see below"),
+      row("edge_solver", &ForwardConfig::edge_solver,
+          "of the 3-D systems: \"multigrid\", \"direct\" (MUMPS), or by estimated time and memory")};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     data.sigma = Eigen::VectorXd::Constant(1, 0.05);
     data.reason = {mt::MaskReason::kept};
     data.interpolated = {0};
-    const auto simulations = std::make_shared<const inversion::mt::Simulations>(
+    const auto simulations = std::make_shared<const inversion::mt::Simulations<inversion::mt::Sections>>(
         comm, physics::mesh::Earth{grid}, inversion::mt::ForwardOptions{});
     const inversion::Forward forward = inversion::mt::forward(simulations, data);
     const Eigen::VectorXd model = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);

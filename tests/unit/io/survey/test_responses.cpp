@@ -23,12 +23,11 @@ TEST_CASE(
   Response tm{"a", Mode::tm, 0.3, 100.0, -5.0, {-0.001, -0.003}, {}};
   tm.tipper = {physics::mt::not_given, physics::mt::not_given};
   tm.definition = physics::mt::Definition::slope_parallel;
-  survey::write_responses_csv(folder / "r.csv", {te, tm});
-  const std::string text = text_of_file(folder / "r.csv");
+  const std::string text = survey::responses_csv_text({te, tm});
   CHECK(text.substr(0, text.find('\n')) ==
         "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition");
   CHECK(text.substr(text.size() - 18) == ",,,slope_parallel\n");
-  const auto back = survey::read_responses_csv(folder / "r.csv");
+  const auto back = survey::read_responses_csv(write_text(folder, "r.csv", text));
   REQUIRE(back.size() == 2);
   CHECK(back[0].impedance_ohm == te.impedance_ohm);
   CHECK(back[0].tipper == te.tipper);
