@@ -112,4 +112,14 @@ std::vector<double> graded_lines(double begin_m, double end_m, std::vector<doubl
   return lines;
 }
 
+std::vector<double> lines_outward(double begin_m, double length_m, double first_m, double direction) {
+  std::vector<double> points;
+  double reached = 0.0;
+  for (double cell = first_m; reached < length_m; cell *= 1.5) {
+    reached += cell;
+    points.push_back(begin_m + direction * reached);
+  }
+  return points;
+}
+
 }  // namespace lodestone::physics::fem

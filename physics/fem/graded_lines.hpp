@@ -29,4 +29,9 @@ struct GradedLineOptions {
                                                const std::vector<SizeFeature>& features,
                                                const GradedLineOptions& options);
 
+/// Returns the points from `begin` outwards over at least `length`, in the direction 1 or −1. Cells grow by
+/// half from `first`. `begin` is not among the points.
+[[nodiscard]] std::vector<double> lines_outward(double begin_m, double length_m, double first_m,
+                                                double direction);
+
 }  // namespace lodestone::physics::fem

@@ -2,7 +2,6 @@
 #include "physics/mt/d1/simulation.hpp"
 
 #include "engine/core/error.hpp"
-#include "physics/mt/d1/layered.hpp"
 #include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
 
@@ -119,6 +118,22 @@ core::MapPtr data_map(std::vector<double> thickness_m, const Survey& survey,
   return mt::data_map(
       std::make_shared<Simulation>(std::move(thickness_m), layout, survey.frequencies_hz, thickness), layout,
       survey);
+}
+
+Eigen::VectorXd layered_data(const LayeredEarth& earth, const Survey& survey) {
+  require_predictable(survey, Simulation::predicted_elements);
+  std::vector<Complex> impedance_ohm;
+  for (const double frequency_hz : survey.frequencies_hz)
+    impedance_ohm.push_back(layered_impedance(earth, frequency_hz));
+  Eigen::VectorXd result(std::ssize(survey.keys));
+  for (std::size_t i = 0; i < survey.keys.size(); ++i) {
+    const DatumKey& key = survey.keys[i];
+    const DatumRule& rule = rule_of(key.quantity);
+    const double sign = element_of(rule) == Element::zxy ? 1.0 : -1.0;
+    result[static_cast<Eigen::Index>(i)] =
+        value_of(rule, sign * impedance_ohm[key.frequency], omega(survey.frequencies_hz[key.frequency]));
+  }
+  return result;
 }
 
 }  // namespace lodestone::physics::mt::d1

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "physics/mt/d1/layered.hpp"
 #include "physics/mt/response_layout.hpp"
 
 #include <string>
@@ -41,5 +42,9 @@ class Simulation final : public core::DifferentiableMap {
 /// when a datum needs more than a layered earth determines, and those of the simulation.
 [[nodiscard]] core::MapPtr data_map(std::vector<double> thickness_m, const Survey& survey,
                                     Simulation::Thickness thickness = Simulation::Thickness::fixed);
+
+/// Returns the data of a survey over a layered earth, the same at every station. shape: (keys). errors:
+/// InvalidArgument when a datum is made of more than one element, or not of Zxy or Zyx.
+[[nodiscard]] Eigen::VectorXd layered_data(const LayeredEarth& earth, const Survey& survey);
 
 }  // namespace lodestone::physics::mt::d1

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/d2/certificate.hpp"
 
-#include "engine/core/error.hpp"
-#include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
-#include "physics/mt/d1/layered.hpp"
+#include "physics/fem/graded_lines.hpp"
+#include "physics/mt/certificate_steps.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/d2/cost.hpp"
 #include "physics/mt/d2/simulation.hpp"
-#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
@@ -59,26 +58,16 @@ QuadMesh levelled(const QuadMesh& mesh, const Survey& survey) {
   return QuadMesh(mesh.lines_m(), std::move(depths), mesh.n_air(), mesh.n_sea());
 }
 
-/// Returns the points from `begin` outwards over `length`, cells growing by half from `first`.
-std::vector<double> outward(double begin, double length, double first, double direction) {
-  std::vector<double> points;
-  double reached = 0.0;
-  for (double cell = first; reached < length; cell *= 1.5) {
-    reached += cell;
-    points.push_back(begin + direction * reached);
-  }
-  return points;
-}
-
 /// Returns the mesh with sides and air at least twice as far away; what was there stays as it is.
 QuadMesh padded(const QuadMesh& mesh, const Survey& survey) {
   const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(),
                                                 [](auto& a, auto& b) { return a.y_m < b.y_m; });
   const auto& lines = mesh.lines_m();
   const double depth = mesh.z(mesh.n_z(), 0) - mesh.z(mesh.ground(), 0);
-  auto left = outward(lines.front(), std::max(west->y_m - lines.front(), depth), lines[1] - lines[0], -1.0);
-  const auto right = outward(lines.back(), std::max(lines.back() - east->y_m, depth),
-                             lines.back() - lines[lines.size() - 2], 1.0);
+  auto left = fem::lines_outward(lines.front(), std::max(west->y_m - lines.front(), depth),
+                                 lines[1] - lines[0], -1.0);
+  const auto right = fem::lines_outward(lines.back(), std::max(lines.back() - east->y_m, depth),
+                                        lines.back() - lines[lines.size() - 2], 1.0);
   std::reverse(left.begin(), left.end());
   std::vector<double> y = left;
   y.insert(y.end(), lines.begin(), lines.end());
@@ -87,7 +76,7 @@ QuadMesh padded(const QuadMesh& mesh, const Survey& survey) {
   std::vector<double> air;
   if (mesh.n_air() > 0) {
     const double height = mesh.z(mesh.n_air(), 0) - mesh.z(0, 0);
-    air = outward(mesh.z(0, 0), std::max(height, depth), mesh.z(1, 0) - mesh.z(0, 0), -1.0);
+    air = fem::lines_outward(mesh.z(0, 0), std::max(height, depth), mesh.z(1, 0) - mesh.z(0, 0), -1.0);
     std::reverse(air.begin(), air.end());
   }
   std::vector<std::vector<double>> columns;
@@ -122,75 +111,42 @@ Eigen::VectorXd uniform_rows(Eigen::VectorXd rows, bool perfect_conductor_below)
   return rows;
 }
 
-/// Holds fewer threads in its scope where so many factorizations at a time would need too much memory.
-class ThreadsWithin {
- public:
-  ThreadsWithin(double bytes, double bytes_of_one) : before_(core::threads()) {
-    core::set_threads(static_cast<int>(std::clamp(bytes / bytes_of_one, 1.0, 1.0 * before_)));
-  }
-  ~ThreadsWithin() { core::set_threads(before_); }
-  ThreadsWithin(const ThreadsWithin&) = delete;
-  ThreadsWithin& operator=(const ThreadsWithin&) = delete;
-
- private:
-  int before_;
-};
-
 /// Measures the checks of one set of meshes, some periods at a time.
 class Certifier {
  public:
   Certifier(MPI_Comm comm, const mesh::Model& model, const Survey& responses, const MeshSet& meshes,
-            const ResponseError& tolerance, double bytes)
+            double bytes)
       : comm_(comm),
         model_(model),
         all_(responses),
         meshes_(meshes),
         bytes_(bytes),
         layers_(mean_rows(model, responses)),
-        uniform_(uniform_rows(layers_, meshes.bands.front().perfect_conductor_below)) {
-    const std::string where = model.earth.surface.is_flat() ? "" : ", levelled";
-    const bool perfect = meshes.bands.front().perfect_conductor_below;
-    for (std::string name : {fmt::format("half-space {:.3g} ohm m{}{}", uniform_[0],
-                                         perfect ? " over a perfect conductor" : "", where),
-                             "layered earth" + where, std::string("refinement (half the cell size)"),
-                             std::string("sides and air twice as far")})
-      rows_.push_back({std::move(name), {}, "", true, tolerance});
+        uniform_(uniform_rows(layers_, meshes.bands.front().perfect_conductor_below)) {}
+
+  /// Returns the names of the checks.
+  [[nodiscard]] std::vector<std::string> checks() const {
+    const std::string where = model_.earth.surface.is_flat() ? "" : ", levelled";
+    const bool perfect = meshes_.bands.front().perfect_conductor_below;
+    return {fmt::format("half-space {:.3g} ohm m{}{}", uniform_[0],
+                        perfect ? " over a perfect conductor" : "", where),
+            "layered earth" + where, "refinement (half the cell size)", "sides and air twice as far"};
   }
 
   /// Adds some frequencies, indices of all, to every check.
-  void measure(const std::vector<int>& frequencies) {
-    const Survey part = survey_at(frequencies);
+  void measure(const std::vector<int>& frequencies, CertificateRows& rows) const {
+    const Survey part = survey_at(all_, frequencies);
     const MeshSet meshes = meshes_at(meshes_, frequencies);
     const auto changed = [&](auto transform) { return transformed(meshes, transform); };
     const MeshSet level = changed([&](const QuadMesh& m) { return levelled(m, all_); });
-    compare(rows_[0], part, layered(part, level, uniform_), exact(part, uniform_));
-    compare(rows_[1], part, layered(part, level, layers_), exact(part, layers_));
+    rows.compare(0, part, layered(part, level, uniform_), exact(part, uniform_));
+    rows.compare(1, part, layered(part, level, layers_), exact(part, layers_));
     const Eigen::VectorXd ours = predict(part, meshes);
-    compare(rows_[2], part, ours, predict(part, changed([](const QuadMesh& m) { return m.refined(); })));
-    compare(rows_[3], part, ours, predict(part, changed([&](const QuadMesh& m) { return padded(m, all_); })));
-  }
-
-  /// Judges what was measured.
-  [[nodiscard]] std::vector<CertificateRow> take() {
-    for (CertificateRow& row : rows_)
-      row.passed = row.passed && row.worst.rho_a_percent <= row.tolerance.rho_a_percent &&
-                   row.worst.phase_deg <= row.tolerance.phase_deg;
-    return std::move(rows_);
+    rows.compare(2, part, ours, predict(part, changed([](const QuadMesh& m) { return m.refined(); })));
+    rows.compare(3, part, ours, predict(part, changed([&](const QuadMesh& m) { return padded(m, all_); })));
   }
 
  private:
-  [[nodiscard]] Survey survey_at(const std::vector<int>& frequencies) const {
-    Survey part{all_.stations, {}, {}};
-    for (const int frequency : frequencies)
-      part.frequencies_hz.push_back(all_.frequencies_hz[static_cast<std::size_t>(frequency)]);
-    for (const DatumKey& key : all_.keys) {
-      const auto place = std::ranges::find(frequencies, key.frequency);
-      if (place != frequencies.end())
-        part.keys.push_back({key.quantity, static_cast<int>(place - frequencies.begin()), key.station});
-    }
-    return part;
-  }
-
   [[nodiscard]] Eigen::VectorXd respond(const mesh::Earth& earth, const Survey& part, const MeshSet& meshes,
                                         const Eigen::VectorXd& resistivity) const {
     const ThreadsWithin memory(bytes_, largest_factor_bytes(meshes));
@@ -225,37 +181,7 @@ class Certifier {
       earth.resistivity_ohm_m.push_back(rows[iz]);
       if (iz + 1 < rows.size()) earth.thickness_m.push_back(edges[iz + 1] - edges[iz]);
     }
-    Eigen::VectorXd result(static_cast<Eigen::Index>(part.keys.size()));
-    std::vector<std::complex<double>> impedance;
-    for (const double frequency : part.frequencies_hz)
-      impedance.push_back(d1::layered_impedance(earth, frequency));
-    for (std::size_t i = 0; i < part.keys.size(); ++i) {
-      const DatumKey& key = part.keys[i];
-      const auto z = mode_of(key.quantity) == Mode::te ? impedance[key.frequency] : -impedance[key.frequency];
-      result[static_cast<Eigen::Index>(i)] =
-          value_of(rule_of(key.quantity), z, omega(part.frequencies_hz[key.frequency]));
-    }
-    return result;
-  }
-
-  static void compare(CertificateRow& row, const Survey& part, const Eigen::VectorXd& ours,
-                      const Eigen::VectorXd& reference) {
-    for (Eigen::Index i = 0; i < ours.size(); ++i) {
-      const DatumKey& key = part.keys[i];
-      const double change =
-          is_phase(key.quantity)
-              ? deg_per_rad * std::abs(difference(rule_of(key.quantity), ours[i], reference[i]))
-              : 100.0 * std::abs(std::pow(10.0, ours[i] - reference[i]) - 1.0);
-      double& worst = is_phase(key.quantity) ? row.worst.phase_deg : row.worst.rho_a_percent;
-      if (!(change > worst)) continue;
-      worst = change;
-      if (is_phase(key.quantity)) continue;
-      const double period_s = 1.0 / part.frequencies_hz[key.frequency];
-      row.where = fmt::format(
-          "{} {} {} s", mode_of(key.quantity) == Mode::te ? "TE" : "TM", part.stations[key.station].name,
-          period_s >= 1000.0 ? fmt::format("{:.0f}", period_s) : fmt::format("{:.4g}", period_s));
-    }
-    row.passed = row.passed && ours.allFinite() && reference.allFinite();
+    return d1::layered_data(earth, part);
   }
 
   MPI_Comm comm_;
@@ -264,13 +190,6 @@ class Certifier {
   const MeshSet& meshes_;
   double bytes_;
   Eigen::VectorXd layers_, uniform_;
-  std::vector<CertificateRow> rows_;
-};
-
-/// The cost of the checks of one frequency.
-struct FrequencyCost {
-  int frequency = 0;
-  double work = 0.0, bytes = 0.0;  ///< bytes of its largest factorization
 };
 
 std::vector<FrequencyCost> costs_of(const MeshSet& meshes, const Survey& survey) {
@@ -284,61 +203,14 @@ std::vector<FrequencyCost> costs_of(const MeshSet& meshes, const Survey& survey)
     for (const int frequency : band.frequencies)
       costs.push_back({frequency, modes * work, std::max(bytes(fine), bytes(wide))});
   }
-  std::ranges::sort(costs, {}, &FrequencyCost::frequency);
   return costs;
-}
-
-/// Takes as many as the work allows, evenly over the list; of a single one the least expensive.
-std::vector<FrequencyCost> within(const std::vector<FrequencyCost>& all, double work) {
-  for (std::size_t n = all.size(); n > 0; --n) {
-    std::vector<FrequencyCost> some;
-    double sum = 0.0;
-    for (std::size_t k = 0; k < n; ++k) {
-      some.push_back(all[(2 * k + 1) * all.size() / (2 * n)]);
-      sum += some.back().work;
-    }
-    if (sum <= work) return some;
-  }
-  const auto least = std::ranges::min_element(all, {}, &FrequencyCost::work);
-  if (least != all.end() && least->work <= work) return {*least};
-  return {};
-}
-
-/// States which periods were left out and why; "" when none was.
-std::string note_of(const CertificateCost& cost, const CertificateLimits& limits, std::size_t n_all) {
-  const std::size_t n = cost.frequencies.size();
-  if (n == n_all) return {};
-  std::string note =
-      n == 0 ? "No period was measured." : fmt::format("Measured at {} of {} periods.", n, n_all);
-  if (cost.n_too_large > 0)
-    note += fmt::format(
-        " The checks of {} periods need up to {:.3g} GB at a time, more than the {:.3g} GB of the run.",
-        cost.n_too_large, cost.largest_bytes / 1e9, limits.bytes / 1e9);
-  if (n + static_cast<std::size_t>(cost.n_too_large) < n_all)
-    note += fmt::format(" All periods would take {:.1f} times the time that a certificate may take.",
-                        cost.all_work / limits.work);
-  return note;
 }
 
 }  // namespace
 
 CertificateCost cost_of_certificate(const MeshSet& meshes, const Survey& survey,
                                     const CertificateLimits& limits) {
-  const std::vector<FrequencyCost> all = costs_of(meshes, response_survey(survey));
-  std::vector<FrequencyCost> fitting;
-  CertificateCost cost;
-  for (const FrequencyCost& each : all) {
-    cost.all_work += each.work;
-    cost.largest_bytes = std::max(cost.largest_bytes, each.bytes);
-    if (each.bytes <= limits.bytes) fitting.push_back(each);
-  }
-  cost.n_too_large = static_cast<int>(all.size() - fitting.size());
-  for (const FrequencyCost& each : within(fitting, limits.work)) {
-    cost.frequencies.push_back(each.frequency);
-    cost.work += each.work;
-    cost.bytes = std::max(cost.bytes, std::min(limits.bytes, core::threads() * each.bytes));
-  }
-  return cost;
+  return cost_within(costs_of(meshes, response_survey(survey)), limits);
 }
 
 Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
@@ -346,37 +218,15 @@ Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& surve
                     const CertificateLimits& limits) {
   const Survey responses = response_survey(survey);
   const MeshSet meshes = design_meshes(model, responses, options);
-  const CertificateCost cost = cost_of_certificate(meshes, survey, limits);
-  Certificate out{.rows = {}, .note = note_of(cost, limits, responses.frequencies_hz.size())};
-  if (cost.frequencies.empty()) return out;
-  Certifier certifier(comm, model, responses, meshes, tolerance, limits.bytes);
-  const std::size_t n = cost.frequencies.size();  // a batch occupies every thread of every rank
-  const auto batch =
+  const Certifier certifier(comm, model, responses, meshes, limits.bytes);
+  const auto batch =  // occupies every thread of every rank
       static_cast<std::size_t>(std::max(1, core::threads() * core::size_of(comm) / n_modes(responses)));
-  for (std::size_t done = 0; done < n;) {
-    out.stopped = limits.stop && limits.stop();
-    if (out.stopped) return out;
-    const std::size_t next = std::min(n, done + batch);
-    certifier.measure({cost.frequencies.begin() + static_cast<std::ptrdiff_t>(done),
-                       cost.frequencies.begin() + static_cast<std::ptrdiff_t>(next)});
-    done = next;
-    if (limits.stop) core::log::info("certificate: {} of {} periods measured", done, n);
-  }
-  out.rows = certifier.take();
-  out.passed = std::ranges::all_of(out.rows, &CertificateRow::passed);
-  return out;
-}
-
-std::string Certificate::table() const {
-  std::string text = fmt::format("{:<48} {:>9} {:>10}  {:>12} {:<6} {}\n", "check", "rho_a %", "phase deg",
-                                 "tolerance", "passed", "worst at");
-  for (const CertificateRow& row : rows)
-    text += fmt::format("{:<48} {:>9.3f} {:>10.3f}  {:>12} {:<6} {}\n", row.check, row.worst.rho_a_percent,
-                        row.worst.phase_deg,
-                        fmt::format("{:g}, {:g}", row.tolerance.rho_a_percent, row.tolerance.phase_deg),
-                        row.passed ? "yes" : "NO", row.where);
-  if (!rows.empty()) text += fmt::format("{:<48} {}\n", "all", passed ? "passed" : "FAILED");
-  return note.empty() ? text : text + note + "\n";
+  const auto component = [](Datum datum) { return mode_of(datum) == Mode::te ? "TE" : "TM"; };
+  return measured(cost_of_certificate(meshes, survey, limits), limits, responses.frequencies_hz.size(), batch,
+                  CertificateRows(certifier.checks(), tolerance, component),
+                  [&](const std::vector<int>& frequencies, CertificateRows& rows) {
+                    certifier.measure(frequencies, rows);
+                  });
 }
 
 ResponseError tolerance_of(Accuracy accuracy) {

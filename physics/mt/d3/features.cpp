@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/d3/features.hpp"
 
-#include "physics/mt/d1/layered.hpp"
 #include "physics/mt/d3/background.hpp"
 #include "physics/mt/units.hpp"
 
@@ -20,6 +19,22 @@ constexpr double deepest_seen = 2.0;     // skin depths; contacts below need cel
 struct Column {
   std::vector<double> top_m;  ///< tops of the layers, from 0
   std::vector<double> resistivity_ohm_m;
+
+  Column(const mesh::Earth& earth, const Eigen::VectorXd& resistivity, int ix, int iy) {
+    const mesh::TensorGrid& grid = earth.grid;
+    const double shift = level_of(earth);
+    for (int iz = 0; iz < grid.n_z(); ++iz) {
+      const bool is_last = iz + 1 == grid.n_z();
+      if (!is_last && grid.z_edges_m()[iz + 1] - shift <= 0.0) continue;
+      top_m.push_back(top_m.empty() ? 0.0 : grid.z_edges_m()[iz] - shift);
+      resistivity_ohm_m.push_back(resistivity[grid.index(iz, iy, ix)]);
+    }
+  }
+  [[nodiscard]] d1::LayeredEarth layers() const {
+    d1::LayeredEarth earth{resistivity_ohm_m, {}};
+    for (std::size_t i = 0; i + 1 < top_m.size(); ++i) earth.thickness_m.push_back(top_m[i + 1] - top_m[i]);
+    return earth;
+  }
 
   /// Returns the depth at which ∫dz/δ reaches a number.
   [[nodiscard]] double depth_m(double skin_depths, double frequency_hz) const {
@@ -42,10 +57,8 @@ struct Column {
   }
   /// Returns the skin depth of the apparent resistivity.
   [[nodiscard]] double apparent_skin_depth_m(double frequency_hz) const {
-    d1::LayeredEarth earth{resistivity_ohm_m, {}};
-    for (std::size_t i = 0; i + 1 < top_m.size(); ++i) earth.thickness_m.push_back(top_m[i + 1] - top_m[i]);
-    const double rho = apparent_resistivity_ohm_m(d1::layered_impedance(earth, frequency_hz), frequency_hz);
-    return skin_depth_m(rho, frequency_hz);
+    const Complex impedance = d1::layered_impedance(layers(), frequency_hz);
+    return skin_depth_m(apparent_resistivity_ohm_m(impedance, frequency_hz), frequency_hz);
   }
 };
 
@@ -53,15 +66,16 @@ class Finder {
  public:
   Finder(const mesh::Model& model, const Survey& survey, double lowest_hz, double highest_hz,
          const MeshDesignOptions& options)
-      : grid_(model.earth.grid),
+      : earth_(model.earth),
+        grid_(model.earth.grid),
         resistivity_(mesh::resistivity_ohm_m(model)),
         stations_(survey.stations),
         lowest_hz_(lowest_hz),
         highest_hz_(highest_hz),
         options_(options),
-        shift_(grid_.reference() == mesh::DepthReference::datum ? model.earth.surface.lowest_m() : 0.0),
+        shift_(level_of(model.earth)),
         layered_(layered_resistivity(grid_, resistivity_)),
-        background_(column(layered_, 0, 0)) {}
+        background_(earth_, layered_, 0, 0) {}
 
   [[nodiscard]] MeshFeatures find() {
     result_.penetration_m = background_.depth_m(1.0, lowest_hz_);
@@ -73,20 +87,9 @@ class Finder {
   }
 
  private:
-  [[nodiscard]] Column column(const Eigen::VectorXd& resistivity, int ix, int iy) const {
-    Column result;
-    for (int iz = 0; iz < grid_.n_z(); ++iz) {
-      const bool is_last = iz + 1 == grid_.n_z();
-      if (!is_last && grid_.z_edges_m()[iz + 1] - shift_ <= 0.0) continue;
-      result.top_m.push_back(result.top_m.empty() ? 0.0 : grid_.z_edges_m()[iz] - shift_);
-      result.resistivity_ohm_m.push_back(resistivity[grid_.index(iz, iy, ix)]);
-    }
-    return result;
-  }
-
   void add_station(const Station& station) {
     const int ix = grid_.nearest(mesh::Axis::x, station.x_m), iy = grid_.nearest(mesh::Axis::y, station.y_m);
-    const Column below = column(resistivity_, ix, iy);
+    const Column below(earth_, resistivity_, ix, iy);
     const double delta = below.apparent_skin_depth_m(highest_hz_);
     result_.penetration_m = std::max(result_.penetration_m, below.depth_m(1.0, lowest_hz_));
     result_.bottom_m = std::max(result_.bottom_m, below.depth_m(options_.bottom_depth, lowest_hz_));
@@ -219,6 +222,7 @@ class Finder {
     }
   }
 
+  const mesh::Earth& earth_;
   const mesh::TensorGrid& grid_;
   Eigen::VectorXd resistivity_;
   const std::vector<Station>& stations_;
@@ -231,6 +235,14 @@ class Finder {
 };
 
 }  // namespace
+
+double level_of(const mesh::Earth& earth) {
+  return earth.grid.reference() == mesh::DepthReference::datum ? earth.surface.lowest_m() : 0.0;
+}
+
+d1::LayeredEarth layers_of(const mesh::Earth& earth, const Eigen::VectorXd& resistivity, int ix, int iy) {
+  return Column(earth, resistivity, ix, iy).layers();
+}
 
 MeshFeatures find_features(const mesh::Model& model, const Survey& survey, double lowest_hz,
                            double highest_hz, const MeshDesignOptions& options) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: private to physics/mt, what a forward mesh must resolve before lines are drawn.
+// Private to physics/mt, what a forward mesh must resolve before lines are drawn.
 #pragma once
 
 #include "physics/fem/graded_lines.hpp"
+#include "physics/mt/d1/layered.hpp"
 #include "physics/mt/d3/mesh_design.hpp"
 
 #include <array>
@@ -22,5 +23,11 @@ struct MeshFeatures {
 /// Finds them for the frequencies of a band. z counts from the surface.
 [[nodiscard]] MeshFeatures find_features(const mesh::Model& model, const Survey& survey, double lowest_hz,
                                          double highest_hz, const MeshDesignOptions& options);
+
+/// Returns the depth of the surface in the coordinates of the parameter grid.
+[[nodiscard]] double level_of(const mesh::Earth& earth);
+/// Returns the layers of one column of a parameter grid, from the surface down. shape: resistivity (n_cells).
+[[nodiscard]] d1::LayeredEarth layers_of(const mesh::Earth& earth, const Eigen::VectorXd& resistivity, int ix,
+                                         int iy);
 
 }  // namespace lodestone::physics::mt::d3

@@ -9,6 +9,7 @@
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "physics/fem/edge_operator.hpp"
+#include "physics/mt/d3/cost.hpp"
 #include "physics/mt/d3/simulation_impl.hpp"
 #include "physics/mt/ranges.hpp"
 #include "physics/mt/transform.hpp"
@@ -326,9 +327,7 @@ double Simulation::estimated_bytes() const {
   double kept = 0.0, largest = 0.0;
   for (const Job& job : impl_->own_jobs) {
     const fem::EdgeGrid& grid = *impl_->band_of(job).grid;
-    const auto n_edges = static_cast<double>(grid.n_edges());
-    kept +=
-        4.0 * 16.0 * n_edges * static_cast<double>(job.units.size());  // layers, boundary, its source, field
+    kept += kept_bytes(grid) * static_cast<double>(job.units.size());
     largest = std::max(largest, linalg::cost_of(linalg::EdgeSolverKind::multigrid, grid, 2).bytes);
   }
   for (const auto& [index, band] : impl_->bands)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/d3/cost.hpp"
+
+#include "physics/linalg/edge_solver.hpp"
+#include "physics/mt/d3/background.hpp"
+
+#include <algorithm>
+
+namespace lodestone::physics::mt::d3 {
+
+MeshSet meshes_at(const MeshSet& all, const std::vector<int>& frequencies) {
+  MeshSet some = all;
+  some.bands.clear();
+  for (const BandMesh& band : all.bands) {
+    std::vector<int> places;
+    for (std::size_t k = 0; k < frequencies.size(); ++k) {
+      if (std::ranges::find(band.frequencies, frequencies[k]) != band.frequencies.end())
+        places.push_back(static_cast<int>(k));
+    }
+    if (places.empty()) continue;
+    some.bands.push_back(band);
+    some.bands.back().frequencies = std::move(places);
+  }
+  return some;
+}
+
+double work_of(const fem::EdgeGrid& grid) {
+  return n_polarizations * static_cast<double>(grid.n_inner_edges());
+}
+
+double work_of(const MeshSet& meshes, const Survey& survey) {
+  double work = 0.0;
+  for (const BandMesh& band : meshes.bands) {
+    for (const int frequency : band.frequencies) {
+      const bool has_data =
+          std::ranges::any_of(survey.keys, [&](const DatumKey& key) { return key.frequency == frequency; });
+      if (has_data) work += work_of(band.grid);
+    }
+  }
+  return work;
+}
+
+double kept_bytes(const fem::EdgeGrid& grid) { return 4.0 * 16.0 * static_cast<double>(grid.n_edges()); }
+
+double solve_bytes(const fem::EdgeGrid& grid) {
+  return n_polarizations * kept_bytes(grid) +
+         linalg::cost_of(linalg::EdgeSolverKind::multigrid, grid, n_polarizations).bytes;
+}
+
+double largest_solve_bytes(const MeshSet& meshes) {
+  double largest = 0.0;
+  for (const BandMesh& band : meshes.bands) largest = std::max(largest, solve_bytes(band.grid));
+  return largest;
+}
+
+}  // namespace lodestone::physics::mt::d3

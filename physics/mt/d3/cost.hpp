@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: relative work and memory of meshes, for estimates above and beside the certificate.
+#pragma once
+
+#include "physics/mt/d3/mesh_design.hpp"
+
+#include <vector>
+
+namespace lodestone::physics::mt::d3 {
+
+/// Returns the meshes of some frequencies alone, which are then numbered in the order of the list.
+/// `frequencies`: indices of the survey of `all`. Bands without any of them are left out.
+[[nodiscard]] MeshSet meshes_at(const MeshSet& all, const std::vector<int>& frequencies);
+
+/// Returns the relative work of the fields of both polarizations on a mesh: its edges, for the iterations
+/// hardly depend on it. Only ratios of such numbers have a meaning.
+[[nodiscard]] double work_of(const fem::EdgeGrid& grid);
+/// Returns the work of one forward run of a survey, of all frequencies that have data.
+[[nodiscard]] double work_of(const MeshSet& meshes, const Survey& survey);
+
+/// Returns the bytes that a simulation keeps of one frequency and polarization: the layered field, that on
+/// the boundary with its source, and the solution.
+[[nodiscard]] double kept_bytes(const fem::EdgeGrid& grid);
+/// Returns the bytes of one frequency while it is solved, with what is kept of its polarizations.
+[[nodiscard]] double solve_bytes(const fem::EdgeGrid& grid);
+/// Returns the bytes of the largest mesh of a set while it is solved.
+[[nodiscard]] double largest_solve_bytes(const MeshSet& meshes);
+
+}  // namespace lodestone::physics::mt::d3
