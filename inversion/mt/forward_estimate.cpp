@@ -35,15 +35,15 @@ struct Pace {
 };
 
 /// Returns the wall times of a run and of a Jacobian, of sections by timing both.
-std::pair<double, double> timed_map(Sections, const core::DifferentiableMap& map, const Eigen::VectorXd& x,
-                                    const mt::Survey&) {
+MapTimes timed_map(Sections, const core::DifferentiableMap& map, const Eigen::VectorXd& x,
+                   const mt::Survey&) {
   return timed(map, x);
 }
 
 /// Returns those of volumes by timing a run: a Jacobian needs five right-hand sides per station and
 /// frequency, a run has two.
-std::pair<double, double> timed_map(Volumes, const core::DifferentiableMap& map, const Eigen::VectorXd& x,
-                                    const mt::Survey& survey) {
+MapTimes timed_map(Volumes, const core::DifferentiableMap& map, const Eigen::VectorXd& x,
+                   const mt::Survey& survey) {
   constexpr double functionals = 5.0, polarizations = 2.0;
   const core::ScopedTimer timer("dry run/forward");
   (void)map.value(x);
