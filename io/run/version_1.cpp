@@ -232,14 +232,14 @@ mt::d2::MeshSet read_meshes(const core::ArraySource& source) {
   return meshes;
 }
 
-mt::d2::Certificate read_certificate(const core::ArraySource& source) {
-  mt::d2::Certificate certificate;
+mt::Certificate read_certificate(const core::ArraySource& source) {
+  mt::Certificate certificate;
   const std::vector<std::string> check = core::read_texts(source, "certificate/check");
   const auto where = text_column(source, "certificate/where", check.size());
   const auto rho = column(source, "certificate/rho_a_percent", check.size());
   const auto phase = column(source, "certificate/phase_deg", check.size());
   const auto passed = integer_column(source, "certificate/passed", check.size());
-  const mt::d2::ResponseError tolerance{core::read_number(source, "certificate/tolerance_rho_a_percent"),
+  const mt::ResponseError tolerance{core::read_number(source, "certificate/tolerance_rho_a_percent"),
                                         core::read_number(source, "certificate/tolerance_phase_deg")};
   for (std::size_t k = 0; k < check.size(); ++k)
     certificate.rows.push_back({check[k], {rho[k], phase[k]}, where[k], passed[k] != 0, tolerance});
@@ -328,7 +328,7 @@ inversion::Outcome read_version_1(const core::ArraySource& source) {
   read_static_shifts(source, stations, out);
   const mt::d2::MeshSet meshes = read_meshes(source);
   if (!meshes.bands.empty()) out.tables.push_back(inversion::mt::mesh_table(meshes));
-  const mt::d2::Certificate certificate = read_certificate(source);
+  const mt::Certificate certificate = read_certificate(source);
   if (!certificate.rows.empty()) out.tables.push_back(inversion::mt::certificate_table(certificate));
   read_summary(source, out);
   return out;
