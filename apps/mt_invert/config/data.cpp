@@ -14,15 +14,19 @@
 namespace lodestone::mt_invert::config {
 
 /// Form in which the data of each mode are inverted.
-enum class DataKind { log10_rho_phase, impedance };
+enum class DataKind { log10_rho_phase, impedance, full_impedance, phase_tensor };
 constexpr auto words(DataKind) {
   using enum DataKind;
-  return core::Words<DataKind>{{log10_rho_phase, "log10_rho_phase"}, {impedance, "impedance"}};
+  return core::Words<DataKind>{{log10_rho_phase, "log10_rho_phase"},
+                               {impedance, "impedance"},
+                               {full_impedance, "full_impedance"},
+                               {phase_tensor, "phase_tensor"}};
 }
 
 namespace {
 
 using physics::mt::Datum;
+using physics::mt::datum;
 using physics::mt::ErrorFloors;
 using physics::mt::FloorKind;
 using physics::mt::FloorRule;
@@ -88,10 +92,12 @@ struct Measured {
 
 Rows<Measured> measured_rows() {
   return {
-      row("kind", &Measured::kind, "log10 ρₐ and phase, or real and imaginary part"),
+      row("kind", &Measured::kind,
+          "log10 ρₐ and phase, or real and imaginary parts, of Zxy and Zyx; with `--dim 3` also all four "
+          "impedances or the phase tensor"),
       row("modes", &Measured::modes,
           "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
-      row("tipper", &Measured::tipper, "invert Tzy as well")};
+      row("tipper", &Measured::tipper, "invert Tzy as well, and Tzx with the two kinds for `--dim 3`")};
 }
 
 // Data with larger errors than these determine nothing.
@@ -167,32 +173,46 @@ Rows<MaskForm> mask_rows() {
           row("frequency_max_hz", &MaskForm::most_hz, frequencies(), "upper end").otherwise("no limit")};
 }
 
-/// Returns quantities of one mode in the chosen form.
+/// Returns quantities of one mode in the chosen form; the phase tensor belongs to none.
 std::vector<Datum> quantities_of(Mode mode, DataKind kind) {
+  const bool is_te = mode == Mode::te;
   using enum Datum;
-  if (mode == Mode::te)
-    return kind == DataKind::impedance ? std::vector{zxy_re, zxy_im} : std::vector{log10_rho_xy, phase_xy};
-  return kind == DataKind::impedance ? std::vector{zyx_re, zyx_im} : std::vector{log10_rho_yx, phase_yx};
+  switch (kind) {
+    case DataKind::log10_rho_phase:
+      return is_te ? std::vector{log10_rho_xy, phase_xy} : std::vector{log10_rho_yx, phase_yx};
+    case DataKind::impedance:
+      return is_te ? std::vector{zxy_re, zxy_im} : std::vector{zyx_re, zyx_im};
+    case DataKind::full_impedance:
+      return is_te ? std::vector{datum("zxx_re"), datum("zxx_im"), zxy_re, zxy_im}
+                   : std::vector{zyx_re, zyx_im, datum("zyy_re"), datum("zyy_im")};
+    case DataKind::phase_tensor:
+      break;
+  }
+  return {};
 }
 
 std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form) {
   std::vector<Datum> result;
-  for (const Mode mode : form.modes) {
-    const auto of_mode = quantities_of(mode, form.kind);
-    result.insert(result.end(), of_mode.begin(), of_mode.end());
-  }
-  if (form.tipper) result.insert(result.end(), {Datum::tzy_re, Datum::tzy_im});
+  const auto add = [&](const std::vector<Datum>& more) { result.insert(result.end(), more.begin(), more.end()); };
+  for (const Mode mode : form.modes) add(quantities_of(mode, form.kind));
+  if (form.kind == DataKind::phase_tensor && form.modes.size() == 1)
+    table.refuse("modes", "tensor_of_one_mode",
+                 "expected both modes or none with kind = \"phase_tensor\", which combines them, got one");
+  if (form.kind == DataKind::phase_tensor && !form.modes.empty())
+    add({datum("phase_tensor_xx"), datum("phase_tensor_xy"), datum("phase_tensor_yx"), datum("phase_tensor_yy")});
+  const bool is_of_volumes = form.kind == DataKind::full_impedance || form.kind == DataKind::phase_tensor;
+  if (form.tipper && is_of_volumes) add({datum("tzx_re"), datum("tzx_im")});
+  if (form.tipper) add({Datum::tzy_re, Datum::tzy_im});
   if (result.empty())
     table.refuse("modes", "nothing_to_invert",
                  "lists no mode while tipper = false; add a mode or set tipper = true");
   return result;
 }
 
-/// Returns a datum that a section predicts, by its name.
+/// Returns a datum by its name.
 Datum quantity_of(const ConfigTable& table, const std::string& name) {
   std::string names;
   for (const physics::mt::DatumRule& rule : physics::mt::datum_rules()) {
-    if (!physics::mt::section_elements.contains(rule.needs)) continue;
     if (rule.name == name) return physics::mt::datum_from(name);
     names += fmt::format("{}{}", names.empty() ? "" : ", ", rule.name);
   }
