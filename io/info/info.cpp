@@ -202,13 +202,25 @@ void describe_emdata(FileInfo& info) {
   if (!file.origin.empty()) info.facts.push_back("origin of x and y: " + file.origin);
 }
 
-void add_section_facts(FileInfo& info, const physics::mesh::Model& model) {
+/// Adds the cells and the extent of a section or volume and its resistivities; `remark` is about its place.
+void add_earth_facts(FileInfo& info, const physics::mesh::Model& model, std::string_view remark = {}) {
   const physics::mesh::TensorGrid& grid = model.earth.grid;
-  const auto& y = grid.y_edges_m();
-  const auto& z = grid.z_edges_m();
+  const physics::mesh::Surface& surface = model.earth.surface;
+  const physics::mesh::Box box = grid.extent();
+  if (grid.dimension() == 2) {
+    info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", grid.n_y(),
+                                     grid.n_z(), box.y_m.from, box.y_m.to, box.z_m.from, box.z_m.to));
+  } else {
+    info.facts.push_back(
+        fmt::format("{} x {} x {} cells along x, y and z", grid.n_x(), grid.n_y(), grid.n_z()));
+    const std::string level = surface.is_flat()
+                                  ? fmt::format("{}", surface.highest_m())
+                                  : fmt::format("{} to {}", surface.highest_m(), surface.lowest_m());
+    info.facts.push_back(fmt::format("x {} to {} m, y {} to {} m, surface at z = {} m, {} m deep{}",
+                                     box.x_m.from, box.x_m.to, box.y_m.from, box.y_m.to, level, box.z_m.to,
+                                     remark));
+  }
   const Eigen::VectorXd resistivity = resistivity_ohm_m(model);
-  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", grid.n_y(), grid.n_z(),
-                                   y.front(), y.back(), z.front(), z.back()));
   info.facts.push_back(
       fmt::format("resistivity {:.4g} to {:.4g} ohm m", resistivity.minCoeff(), resistivity.maxCoeff()));
 }
@@ -216,8 +228,8 @@ void add_section_facts(FileInfo& info, const physics::mesh::Model& model) {
 /// Adds facts of a model of any dimension and property.
 void add_model_facts(FileInfo& info, const physics::mesh::Model& model) {
   const physics::mesh::TensorGrid& grid = model.earth.grid;
-  if (grid.dimension() == 2 && model.property.name == physics::mesh::Property{}.name)
-    return add_section_facts(info, model);
+  if (grid.dimension() > 1 && model.property.name == physics::mesh::Property{}.name)
+    return add_earth_facts(info, model);
   info.facts.push_back(fmt::format("{} cells in {} dimensions, z {} to {} m", grid.n_cells(),
                                    grid.dimension(), grid.z_edges_m().front(), grid.z_edges_m().back()));
   info.facts.push_back(fmt::format("{} {:.4g} to {:.4g}, units {}", model.property.name,
@@ -227,18 +239,7 @@ void add_model_facts(FileInfo& info, const physics::mesh::Model& model) {
 
 void describe_modem_model(FileInfo& info) {
   const modem::ModemModel file = modem::read_model_file(info.path);
-  const physics::mesh::TensorGrid& grid = file.model.earth.grid;
-  if (grid.dimension() == 2) return add_section_facts(info, file.model);
-  info.facts.push_back(
-      fmt::format("{} x {} x {} cells along x, y and z", grid.n_x(), grid.n_y(), grid.n_z()));
-  const physics::mesh::Box box = grid.extent();
-  info.facts.push_back(fmt::format("x {} to {} m, y {} to {} m, surface at z = {} m, {} m deep{}",
-                                   box.x_m.from, box.x_m.to, box.y_m.from, box.y_m.to,
-                                   file.model.earth.surface.highest_m(), box.z_m.to,
-                                   file.has_stated_origin ? "" : "; origin not stated, so centred"));
-  const Eigen::VectorXd& values = file.model.values;
-  info.facts.push_back(
-      fmt::format("resistivity {:.4g} to {:.4g} ohm m", values.minCoeff(), values.maxCoeff()));
+  add_earth_facts(info, file.model, file.has_stated_origin ? "" : "; origin not stated, so centred");
   if (file.n_air > 0) info.facts.push_back(fmt::format("{} cells of air", file.n_air));
   if (file.rotation_deg != 0.0)
     info.warnings.push_back(
@@ -353,7 +354,7 @@ void describe_hdf5(FileInfo& info) {
     add_network_facts(info, source);
     add_array_facts(info, source);
   } else {
-    add_section_facts(info, model::read_section_hdf5(info.path));
+    add_earth_facts(info, model::read_model_hdf5(info.path));
     info.format = "HDF5 model";
   }
 }
@@ -365,7 +366,7 @@ void describe_toml(FileInfo& info) {
   const std::string named = title.empty() ? "" : fmt::format(" of \"{}\"", title);
   if (options.has("background")) {
     info.format = "TOML model";
-    add_section_facts(info, model::read_model_toml(info.path));
+    add_earth_facts(info, model::read_model_toml(info.path));
   } else if (options.has("prior")) {
     info.format = "TOML prior";
     info.facts.push_back(

@@ -12,11 +12,12 @@
 namespace lodestone::io::model {
 namespace {
 
-/// Checks the resistivities; readers of texts checked them before, with the line.
+/// Checks the resistivities and returns them in ohm m; readers of texts checked them before, with the line.
 physics::mesh::Model checked(physics::mesh::Model model, const std::string& path) {
-  const Eigen::VectorXd values = resistivity_ohm_m(model);
+  Eigen::VectorXd values = resistivity_ohm_m(model);
   const auto wrong = std::ranges::find_if_not(values, physics::mt::is_in_resistivity_range);
-  if (wrong == values.end()) return model;
+  if (wrong == values.end())
+    return physics::mesh::resistivity_model(std::move(model.earth), std::move(values));
   const physics::mesh::TensorGrid& grid = model.earth.grid;
   const auto cell = wrong - values.begin(), column = cell % grid.n_columns();
   const std::string place = grid.dimension() == 3
@@ -35,7 +36,7 @@ physics::mesh::Model read_model(const std::string& path) {
   const survey::FileKind kind = survey::kind_of_file(path);
   switch (kind) {
     case survey::FileKind::hdf5:
-      return checked(read_section_hdf5(path), path);
+      return checked(read_model_hdf5(path), path);
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
       return modem::read_model(path);

@@ -15,9 +15,10 @@ namespace lodestone::io::model {
 /// `physics::mt::is_in_resistivity_range`; FormatError for other files.
 [[nodiscard]] physics::mesh::Model read_model(const std::string& path);
 
-/// Reads a TOML model: horizontal layers, and boxes and polygons of which later ones win. Grid lines stand
-/// exactly on every layer and box edge; docs/model-files.md describes the format. Slanted edges are cut into
-/// `refine` times more pieces than the file requests.
+/// Reads a TOML model of a section, or of a volume where `dimension = 3` stands on its top. Layers carry
+/// boxes, polygons and prisms, of which later ones win. Grid lines stand exactly on every layer, face and
+/// corner; docs/model-files.md describes the format. Slanted edges are cut into `refine` times more pieces
+/// than the file requests.
 ///
 /// errors: FileError, ConfigError with file:line (unknown key, wrong shape or sign).
 [[nodiscard]] physics::mesh::Model read_model_toml(const std::string& path, double refine = 1.0);

@@ -14,13 +14,29 @@ namespace lodestone::io::model {
 namespace {
 
 namespace mt = physics::mt;
+using physics::mesh::Axis;
+using physics::mesh::Box;
 using physics::mesh::DepthReference;
+using physics::mesh::Flat;
 using physics::mesh::Interval;
+using physics::mesh::Plane;
 using physics::mesh::Point;
+using physics::mesh::Polygon;
 
-constexpr double edge_pieces = 64.0;   ///< most pieces of a slanted edge
-constexpr double depth_pieces = 16.0;  ///< pieces of the depth of a slanted edge, by default
-constexpr int samples = 12;            ///< per direction, in cells that several polygons cut
+constexpr double edge_pieces = 64.0;     ///< most pieces of a slanted edge
+constexpr double depth_pieces = 16.0;    ///< pieces of the depth of a slanted edge, by default
+constexpr double outline_pieces = 32.0;  ///< pieces of an outline of a volume, by default and at the finest
+constexpr int samples = 12;              ///< per direction, in cells that several outlines cut
+
+/// Returns true for the two axes along which an outline has coordinates.
+bool spans(Plane plane, Axis axis) { return axis != (plane == Plane::section ? Axis::x : Axis::z); }
+
+[[noreturn]] void refuse_in_section(const std::string& place, const char* what) {
+  throw core::ConfigError("io::model::read_model_toml#needs_dimension_3",
+                          "{}: expected a section, which has no x, got {}; add dimension = 3 at the top of "
+                          "the file to make it a volume",
+                          place, what);
+}
 
 void require_positive(const std::vector<double>& values, const core::Options& table, const char* key) {
   for (const double v : values) {
@@ -41,7 +57,7 @@ void require_resistivities(const std::vector<double>& values, const core::Option
   }
 }
 
-/// Refuses coordinates that no section has.
+/// Refuses coordinates that no earth has.
 void require_places(std::initializer_list<double> values, const core::Options& table, const char* key) {
   for (const double v : values) {
     if (!(std::abs(v) <= mt::largest_coordinate_m))
@@ -57,14 +73,6 @@ void require_extent(double extent_m, const core::Options& table, const char* key
   throw core::ConfigError("io::model::read_model_toml#too_thin",
                           "{}: expected {} of {:g} m or more in \"{}\", got {:g}", table.where(key), what,
                           mt::least_distance_m, key, extent_m);
-}
-
-/// Refuses a polygon that is too thin somewhere along either axis.
-void require_extents(const std::vector<Point>& corners, const core::Options& table) {
-  for (const auto coordinate : {&Point::y_m, &Point::z_m}) {
-    const auto [least, most] = std::ranges::minmax(corners, {}, coordinate);
-    require_extent(most.*coordinate - least.*coordinate, table, "points", "an extent");
-  }
 }
 
 Layers read_layers(const core::Options& background) {
@@ -91,107 +99,209 @@ Layers read_layers(const core::Options& background) {
   return layers;
 }
 
-/// Reads the limits of a box along an axis; those that are not given are infinite.
-Interval read_limits(const core::Options& table, const char* least, const char* largest) {
+/// Reads the limits of a body along an axis; those that are not given are infinite.
+Interval read_limits(const core::Options& table, Axis axis, int dimension, DepthReference reference) {
+  const std::string least = fmt::format("{}_min_m", name(axis)),
+                    largest = fmt::format("{}_max_m", name(axis));
   Interval limits;
-  const auto read = [&](const char* key, double& end) {
+  const auto read = [&](const std::string& key, double& end) {
     if (!table.has(key)) return;
+    if (axis == Axis::x && dimension == 2) refuse_in_section(table.where(key), key.c_str());
     end = table.real(key);
-    require_places({end}, table, key);
+    require_places({end}, table, key.c_str());
   };
   read(least, limits.from);
   read(largest, limits.to);
+  if (!(limits.from < limits.to))
+    throw core::ConfigError("io::model::read_model_toml#box_reversed", "{}: expected {} < {}, got {} and {}",
+                            table.where(""), least, largest, limits.from, limits.to);
+  require_extent(limits.length(), table, (table.has(largest) ? largest : least).c_str(), "an extent");
+  if (axis == Axis::z && reference == DepthReference::surface && limits.to <= 0.0)
+    throw core::ConfigError(
+        "io::model::read_model_toml#box_above_surface",
+        "{}: expected a body below the surface, got z_max_m = {}; depths count from the surface, downwards",
+        table.where(""), limits.to);
   return limits;
 }
 
-Block read_block(const core::Options& table, DepthReference reference) {
-  const Interval y_m = read_limits(table, "y_min_m", "y_max_m"),
-                 z_m = read_limits(table, "z_min_m", "z_max_m");
-  const double resistivity = table.real("resistivity_ohm_m");
-  require_resistivities({resistivity}, table);
-  if (!(y_m.from < y_m.to) || !(z_m.from < z_m.to)) {
-    throw core::ConfigError(
-        "io::model::read_model_toml#box_reversed",
-        "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
-        table.where(""), y_m.from, y_m.to, z_m.from, z_m.to);
-  }
-  require_extent(y_m.to - y_m.from, table, table.has("y_max_m") ? "y_max_m" : "y_min_m", "a width");
-  require_extent(z_m.to - z_m.from, table, table.has("z_max_m") ? "z_max_m" : "z_min_m", "a height");
-  if (reference == DepthReference::surface && z_m.to <= 0.0) {
-    throw core::ConfigError(
-        "io::model::read_model_toml#box_above_surface",
-        "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
-        table.where(""), z_m.to);
-  }
-  return {{.y_m = y_m, .z_m = z_m}, resistivity};
-}
-
-/// `points = [[y, z], …]`.
-std::vector<core::Options> rows_of_points(const core::Options& table) {
+/// Reads a list of lists of numbers, such as `points = [[y, z], …]`.
+std::vector<core::Options> read_rows(const core::Options& table, const char* key, const char* example) {
+  std::vector<core::Options> rows;
   try {
-    return table.children("points");
+    rows = table.children(key);
   } catch (const core::ConfigError&) {  // whose text is about tables
-    throw core::ConfigError("io::model::read_model_toml#points_not_pairs",
-                            "{}: expected points = [[y, z], …], got something else than a list of pairs",
-                            table.where("points"));
+    throw core::ConfigError("io::model::read_model_toml#not_a_list_of_lists",
+                            "{}: expected {} = {}, got something else than a list of lists of numbers",
+                            table.where(key), key, example);
   }
+  if (rows.empty())
+    throw core::ConfigError("io::model::read_model_toml#empty_list", "{}: expected {} = {}, found none",
+                            table.where(key), key, example);
+  return rows;
 }
 
-std::vector<Point> read_points(const core::Options& table) {
-  std::vector<Point> points;
-  for (const core::Options& point : rows_of_points(table)) {
-    const auto pair = point.reals("row");
-    if (pair.size() != 2)
+/// Reads `points`, pairs of coordinates in a plane.
+std::vector<Flat> read_points(const core::Options& table, Plane plane) {
+  const char* pair = plane == Plane::section ? "[y, z]" : "[x, y]";
+  std::vector<Flat> points;
+  for (const core::Options& point : read_rows(table, "points", fmt::format("[{}, …]", pair).c_str())) {
+    const auto row = point.reals("row");
+    if (row.size() != 2)
       throw core::ConfigError("io::model::read_model_toml#point_not_a_pair",
-                              "{}: expected points [y, z] of two numbers, got {} numbers in point {}",
-                              table.where("points"), pair.size(), points.size() + 1);
-    require_places({pair[0], pair[1]}, table, "points");
-    points.push_back({0.0, pair[0], pair[1]});
+                              "{}: expected points {} of two numbers, got {} numbers in point {}",
+                              table.where("points"), pair, row.size(), points.size() + 1);
+    require_places({row[0], row[1]}, table, "points");
+    points.push_back({row[0], row[1]});
   }
-  if (points.empty())
-    throw core::ConfigError("io::model::read_model_toml#no_points",
-                            "{}: expected points = [[y, z], …], found none", table.where("points"));
   return points;
 }
 
-Region read_region(const core::Options& table) {
-  const double resistivity = table.real("resistivity_ohm_m");
-  require_resistivities({resistivity}, table);
-  const std::vector<Point> corners = read_points(table);
-  require_extents(corners, table);
+/// Reads an outline that is not too thin along either axis.
+Polygon read_outline(const core::Options& table, Plane plane) {
+  const std::vector<Flat> corners = read_points(table, plane);
+  for (const auto coordinate : {&Flat::u_m, &Flat::v_m}) {
+    const auto [least, most] = std::ranges::minmax(corners, {}, coordinate);
+    require_extent(most.*coordinate - least.*coordinate, table, "points", "an extent");
+  }
   try {
-    return {physics::mesh::Polygon(corners), resistivity};
+    return Polygon(physics::mesh::points(corners, plane), plane);
   } catch (const core::InvalidArgument& error) {
     throw core::ConfigError("io::model::read_model_toml#wrong_polygon", "{}: {}", table.where("points"),
                             error.what());
   }
 }
 
-/// Returns the positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on
-/// upright and level edges.
-std::vector<double> cuts_of(const Point& a, const Point& b, const SectionShapes& shapes) {
-  const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
-  if (dy == 0.0 || dz == 0.0) return {};
-  const double length = std::hypot(dy, dz);
-  const double wanted =
-      shapes.resolution_m > 0.0 ? shapes.resolution_m : std::min(a.z_m, b.z_m) / depth_pieces;
-  const double n = std::ceil(shapes.refine * std::max(dy, dz) / std::max(wanted, length / edge_pieces));
-  std::vector<double> cuts;
-  for (double i = 1.0; i < n; ++i) cuts.push_back(i / n);
-  return cuts;
+/// Adds the bodies of one kind: boxes, or outlines in a plane.
+void add_bodies(Shapes& shapes, const std::vector<core::Options>& tables, std::optional<Plane> plane,
+                DepthReference reference) {
+  for (const core::Options& table : tables) {
+    Body body;
+    if (plane) {
+      body.outline = read_outline(table, *plane);
+      body.box = body.outline->bounding_box();
+    }
+    for (const Axis axis : physics::mesh::all_axes) {
+      if (!plane || !spans(*plane, axis))
+        body.box[axis] = read_limits(table, axis, shapes.dimension, reference);
+    }
+    body.resistivity_ohm_m = table.real("resistivity_ohm_m");
+    require_resistivities({body.resistivity_ohm_m}, table);
+    shapes.bodies.push_back(std::move(body));
+  }
 }
 
-/// Adds one coordinate of all corners and of the cuts of slanted edges.
-void add_lines(const SectionShapes& shapes, double Point::*coordinate, std::vector<double>& lines) {
-  for (const Region& region : shapes.regions) {
-    const auto& corners = region.outline.corners();
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-      const Point &a = corners[i], &b = corners[(i + 1) % corners.size()];
-      lines.push_back(a.*coordinate);
-      for (const double t : cuts_of(a, b, shapes))
-        lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
-    }
+/// An edge of an outline.
+struct Edge {
+  Point from, to;
+  double du_m, dv_m;  ///< extents along the axes of its plane
+  [[nodiscard]] double length_m() const { return std::hypot(du_m, dv_m); }
+};
+
+std::vector<Edge> edges_of(const Polygon& outline) {
+  const std::vector<Point>& corners = outline.corners();
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const Point &from = corners[i], &to = corners[(i + 1) % corners.size()];
+    const Flat a = flat(from, outline.plane()), b = flat(to, outline.plane());
+    edges.push_back({from, to, std::abs(b.u_m - a.u_m), std::abs(b.v_m - a.v_m)});
   }
+  return edges;
+}
+
+/// Returns the least size of pieces of an edge, unless the file states it.
+double usual_piece_m(const Shapes& shapes, const Body& body, const std::vector<Edge>& edges,
+                     const Edge& edge) {
+  const double top_m =
+      body.outline->plane() == Plane::section ? std::min(edge.from.z_m, edge.to.z_m) : body.box.z_m.from;
+  if (shapes.dimension == 2) return top_m / depth_pieces;
+  double length_m = 0.0;
+  for (const Edge& each : edges) length_m += each.length_m();
+  return std::max(top_m / depth_pieces, length_m / outline_pieces);
+}
+
+/// Adds one coordinate of all corners of an outline, and of grid lines that cut its slanted edges.
+void add_lines(const Shapes& shapes, const Body& body, Axis axis, std::vector<double>& lines) {
+  const std::vector<Edge> edges = edges_of(*body.outline);
+  for (const Edge& edge : edges) {
+    const double from = edge.from[axis], to = edge.to[axis];
+    lines.push_back(from);
+    if (edge.du_m == 0.0 || edge.dv_m == 0.0) continue;  // upright or level
+    const double wanted =
+        shapes.resolution_m > 0.0 ? shapes.resolution_m : usual_piece_m(shapes, body, edges, edge);
+    const double n = std::ceil(shapes.refine * std::max(edge.du_m, edge.dv_m) /
+                               std::max(wanted, edge.length_m() / edge_pieces));
+    for (double i = 1.0; i < n; ++i) lines.push_back(from + i / n * (to - from));
+  }
+}
+
+/// Returns the coordinate at a share of an interval, 0 on an axis without bounds.
+double at_share(const Interval& interval, double share) {
+  return std::isfinite(interval.length()) ? interval.from + share * interval.length() : 0.0;
+}
+
+/// Outlines that cut a cell and their shares of it, from the lowest to the uppermost that is seen.
+using Cutting = std::vector<std::pair<const Body*, double>>;
+
+/// Returns the resistivity of the mean conductivity of a cell that several outlines cut. It is taken from
+/// points, as one outline may hide another.
+double sampled_resistivity(const Box& cell, const Cutting& cutting, double below_ohm_m) {
+  const auto n_along = [&](Axis axis) {
+    return std::ranges::any_of(cutting,
+                               [&](const auto& each) { return spans(each.first->outline->plane(), axis); })
+               ? samples
+               : 1;
+  };
+  const int n_x = n_along(Axis::x), n_y = n_along(Axis::y), n_z = n_along(Axis::z);
+  double sum = 0.0;
+  for (int i = 0; i < n_x * n_y * n_z; ++i) {
+    const Point point{at_share(cell.x_m, (i / (n_y * n_z) + 0.5) / n_x),
+                      at_share(cell.y_m, (i / n_z % n_y + 0.5) / n_y),
+                      at_share(cell.z_m, (i % n_z + 0.5) / n_z)};
+    const auto seen = std::find_if(cutting.rbegin(), cutting.rend(),
+                                   [&](const auto& each) { return each.first->outline->contains(point); });
+    sum += 1.0 / (seen == cutting.rend() ? below_ohm_m : seen->first->resistivity_ohm_m);
+  }
+  return n_x * n_y * n_z / sum;
+}
+
+std::vector<double> read_places(const core::Options& table, const char* key) {
+  std::vector<double> places = table.reals(key);
+  for (const double place : places) require_places({place}, table, key);
+  return places;
+}
+
+/// Reads the points of a surface line from left to right.
+physics::mesh::SurfaceLine read_surface_points(const core::Options& table) {
+  std::vector<double> y_m, z_m;
+  for (const auto& [y, z] : read_points(table, Plane::section)) {
+    if (!y_m.empty() && y <= y_m.back())
+      throw core::ConfigError("io::model::read_model_toml#surface_turns_back",
+                              "{}: expected a surface whose points run from left to right, got y = {} "
+                              "after {} (point {}); a surface that turns "
+                              "back or crosses itself cannot be used",
+                              table.where("points"), y, y_m.back(), y_m.size() + 1);
+    y_m.push_back(y);
+    z_m.push_back(z);
+  }
+  return {std::move(y_m), std::move(z_m)};
+}
+
+/// Reads a surface given on a grid: for each x a row of z along y.
+physics::mesh::Surface read_map(const core::Options& table) {
+  std::vector<double> x_m = read_places(table, "x_m"), y_m = read_places(table, "y_m");
+  const std::vector<core::Options> rows = read_rows(table, "z_m", "[[z at each y], … one row for each x]");
+  Eigen::MatrixXd z_m(std::ssize(rows), std::ssize(y_m));
+  for (Eigen::Index i = 0; i < z_m.rows(); ++i) {
+    const core::Options& row = rows[static_cast<std::size_t>(i)];
+    const std::vector<double> z = row.reals("row");
+    if (z.size() != y_m.size())
+      throw core::ConfigError("io::model::read_model_toml#ragged_surface",
+                              "{}: expected {} depths in each row of z_m, one for each y, got {} in row {}",
+                              row.where("row"), y_m.size(), z.size(), i + 1);
+    for (const double each : z) require_places({each}, row, "row");
+    z_m.row(i) = Eigen::Map<const Eigen::RowVectorXd>(z.data(), z_m.cols());
+  }
+  return {std::move(x_m), std::move(y_m), std::move(z_m)};
 }
 
 }  // namespace
@@ -201,59 +311,50 @@ double Layers::at(double z_m) const {
   return resistivity_ohm_m[static_cast<std::size_t>(below)];
 }
 
-double SectionShapes::resistivity_ohm_m(const physics::mesh::Box& cell) const {
-  const Interval &y_m = cell.y_m, &z_m = cell.z_m;
-  const Point centre{0.0, 0.5 * (y_m.from + y_m.to), 0.5 * (z_m.from + z_m.to)};
-  const auto block = std::find_if(blocks.rbegin(), blocks.rend(),
-                                  [&](const Block& each) { return each.box.contains(centre); });
-  double below = block == blocks.rend() ? layers.at(centre.z_m) : block->resistivity_ohm_m;
-  std::vector<std::pair<const Region*, double>> cutting;  // from the lowest to the uppermost that is seen
-  for (const Region& region : regions) {
-    const double share = region.outline.clip_area_fraction(cell);
+double Shapes::resistivity_ohm_m(const Box& cell) const {
+  const Point centre{at_share(cell.x_m, 0.5), at_share(cell.y_m, 0.5), at_share(cell.z_m, 0.5)};
+  double below = layers.at(centre.z_m);
+  Cutting cutting;
+  for (const Body& body : bodies) {
+    if (!body.box.contains(centre)) continue;
+    const double share = body.outline ? body.outline->clip_area_fraction(cell) : 1.0;
     constexpr double rounding = 1e-9;
     if (share > 1.0 - rounding) {
-      below = region.resistivity_ohm_m;
+      below = body.resistivity_ohm_m;
       cutting.clear();
     } else if (share > rounding) {
-      cutting.emplace_back(&region, share);
+      cutting.emplace_back(&body, share);
     }
   }
   if (cutting.empty()) return below;
-  if (cutting.size() == 1) {
-    const auto [region, share] = cutting.front();
-    return 1.0 / (share / region->resistivity_ohm_m + (1.0 - share) / below);
-  }
-  double sum = 0.0;  // who hides whom is decided point by point
-  for (int i = 0; i < samples * samples; ++i) {
-    const Point point{0.0, y_m.from + (i / samples + 0.5) / samples * (y_m.to - y_m.from),
-                      z_m.from + (i % samples + 0.5) / samples * (z_m.to - z_m.from)};
-    const auto seen = std::find_if(cutting.rbegin(), cutting.rend(),
-                                   [&](const auto& each) { return each.first->outline.contains(point); });
-    sum += 1.0 / (seen == cutting.rend() ? below : seen->first->resistivity_ohm_m);
-  }
-  return samples * samples / sum;
+  if (cutting.size() > 1) return sampled_resistivity(cell, cutting, below);
+  const auto [body, share] = cutting.front();
+  return 1.0 / (share / body->resistivity_ohm_m + (1.0 - share) / below);
 }
 
-std::vector<double> SectionShapes::y_lines_m() const {
-  std::vector<double> lines;
-  for (const Block& block : blocks) lines.insert(lines.end(), {block.box.y_m.from, block.box.y_m.to});
-  add_lines(*this, &Point::y_m, lines);
+std::vector<double> Shapes::lines_m(Axis axis) const {
+  std::vector<double> lines = axis == Axis::z ? layers.bottoms_m : std::vector<double>{};
+  for (const Body& body : bodies) {
+    lines.insert(lines.end(), {body.box[axis].from, body.box[axis].to});
+    if (body.outline && spans(body.outline->plane(), axis)) add_lines(*this, body, axis, lines);
+  }
   return lines;
 }
 
-std::vector<double> SectionShapes::z_lines_m() const {
-  std::vector<double> lines = layers.bottoms_m;
-  for (const Block& block : blocks) lines.insert(lines.end(), {block.box.z_m.from, block.box.z_m.to});
-  add_lines(*this, &Point::z_m, lines);
-  return lines;
-}
-
-SectionShapes read_section_shapes(const core::Options& root, DepthReference reference) {
-  SectionShapes shapes;
+Shapes read_shapes(const core::Options& root, DepthReference reference) {
+  Shapes shapes;
+  const std::int64_t dimension = root.integer("dimension", 2);
+  if (dimension != 2 && dimension != 3)
+    throw core::ConfigError("io::model::read_model_toml#wrong_dimension",
+                            "{}: expected dimension = 2, a section, or 3, a volume, got {}",
+                            root.where("dimension"), dimension);
+  shapes.dimension = static_cast<int>(dimension);
   shapes.layers = read_layers(root.child("background"));
-  for (const core::Options& table : root.children("box"))
-    shapes.blocks.push_back(read_block(table, reference));
-  for (const core::Options& table : root.children("polygon")) shapes.regions.push_back(read_region(table));
+  const std::vector<core::Options> prisms = root.children("prism");
+  if (shapes.dimension == 2 && !prisms.empty()) refuse_in_section(prisms.front().where(""), "a prism");
+  add_bodies(shapes, root.children("box"), {}, reference);
+  add_bodies(shapes, root.children("polygon"), Plane::section, reference);
+  add_bodies(shapes, prisms, Plane::plan, reference);
   if (root.has("resolution_m")) {
     shapes.resolution_m = root.real("resolution_m");
     require_positive({shapes.resolution_m}, root, "resolution_m");
@@ -263,37 +364,24 @@ SectionShapes read_section_shapes(const core::Options& root, DepthReference refe
   return shapes;
 }
 
-physics::mesh::SurfaceLine read_section_surface(const core::Options& root) {
-  if (!root.has("surface")) return physics::mesh::SurfaceLine();
+physics::mesh::Surface read_surface(const core::Options& root, int dimension) {
+  if (!root.has("surface")) return physics::mesh::Surface();
   const core::Options table = root.child("surface");
-  std::vector<double> y_m, z_m;
-  if (table.has("points")) {
-    for (const Point& point : read_points(table)) {
-      if (!y_m.empty() && point.y_m <= y_m.back())
-        throw core::ConfigError("io::model::read_model_toml#surface_turns_back",
-                                "{}: expected a surface whose points run from left to right, got y = {} "
-                                "after {} (point {}); a surface that turns "
-                                "back or crosses itself cannot be used",
-                                table.where("points"), point.y_m, y_m.back(), y_m.size() + 1);
-      y_m.push_back(point.y_m);
-      z_m.push_back(point.z_m);
-    }
-  } else {
-    y_m = table.reals("y_m");
-    z_m = table.reals("z_m");
-    for (const double y : y_m) require_places({y}, table, "y_m");
-    for (const double z : z_m) require_places({z}, table, "z_m");
-  }
+  const bool is_map = table.has("x_m");
+  if (is_map && dimension == 2) refuse_in_section(table.where("x_m"), "x_m");
   try {
-    return {std::move(y_m), std::move(z_m)};
+    if (is_map) return read_map(table);
+    if (table.has("points")) return read_surface_points(table);
+    return physics::mesh::SurfaceLine(read_places(table, "y_m"), read_places(table, "z_m"));
+  } catch (const core::ConfigError&) {
+    throw;
   } catch (const core::Error& error) {
     throw core::ConfigError("io::model::read_model_toml#wrong_surface", "{}: {}", table.where(""),
                             error.what());
   }
 }
 
-std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
-                                                   const physics::mesh::SurfaceLine& surface) {
+std::optional<physics::mesh::Sea> read_sea(const core::Options& root, const physics::mesh::Surface& surface) {
   if (!root.has("sea")) return {};
   const core::Options table = root.child("sea");
   if (!table.has("resistivity_ohm_m"))
@@ -302,14 +390,13 @@ std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
                             table.where(""));
   const physics::mesh::Sea sea{table.real("level_m", 0.0), table.real("resistivity_ohm_m")};
   require_resistivities({sea.resistivity_ohm_m}, table);
-  const double lowest_m = *std::max_element(surface.z_m().begin(), surface.z_m().end());
-  if (sea.level_m >= lowest_m)
+  if (sea.level_m >= surface.lowest_m())
     throw core::ConfigError(
         "io::model::read_model_toml#sea_without_water",
         "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z "
         "= {} m (z is down: a level "
         "above that is less); correct level_m, give the sea floor as [surface], or remove [sea]",
-        table.where("level_m"), sea.level_m, lowest_m);
+        table.where("level_m"), sea.level_m, surface.lowest_m());
   return sea;
 }
 

@@ -16,47 +16,41 @@ struct Layers {
   [[nodiscard]] double at(double z_m) const;
 };
 
-/// A box of one resistivity, without limits where none are given.
-struct Block {
-  physics::mesh::Box box;
+/// A part of the earth of one resistivity: a box, or an outline that reaches along its third axis.
+struct Body {
+  physics::mesh::Box box;  ///< its limits; of an outline the least box around it
+  std::optional<physics::mesh::Polygon> outline{};
   double resistivity_ohm_m = 0.0;
 };
 
-/// A polygon of one resistivity.
-struct Region {
-  physics::mesh::Polygon outline;
-  double resistivity_ohm_m;
-};
-
-/// Layers, boxes over them and polygons over both; of each kind the later one wins.
-struct SectionShapes {
+/// Layers and bodies over them, of which the later ones win.
+struct Shapes {
+  int dimension = 2;  ///< 2: a section, 3: a volume
   Layers layers;
-  std::vector<Block> blocks;
-  std::vector<Region> regions;
-  double resolution_m = 0.0;  ///< size of pieces of slanted edges, a 64th of their length at the finest; 0: a
-                              ///< 16th of the depth of the upper end
-  double refine = 1.0;        ///< slanted edges are cut into so many times more pieces
+  std::vector<Body> bodies;  ///< boxes, then polygons, then prisms
+  double resolution_m =
+      0.0;              ///< size of pieces of slanted edges, a 64th of their length at the finest; 0: by
+                        ///< the depth of their upper end, in a volume also by the length of the outline
+  double refine = 1.0;  ///< slanted edges are cut into so many times more pieces
 
-  /// Returns the resistivity of a cell through which no layer or box edge passes: where polygons cut it, the
-  /// mean of conductivity over its area.
+  /// Returns the resistivity of a cell through which no face of a layer or box passes: where outlines cut it,
+  /// the mean of conductivity over its volume.
   [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Box& cell) const;
-  /// Returns coordinates on which grid lines must stand: of layers, boxes and corners, and between the ends
+  /// Returns coordinates on which grid lines must stand: of layers, faces and corners, and between the ends
   /// of slanted edges. Unsorted, some not finite.
-  [[nodiscard]] std::vector<double> y_lines_m() const;
-  [[nodiscard]] std::vector<double> z_lines_m() const;
+  [[nodiscard]] std::vector<double> lines_m(physics::mesh::Axis axis) const;
 };
 
-/// Reads the background and the shapes. errors: ConfigError with file:line (wrong shape or sign, a polygon
-/// that crosses itself).
-[[nodiscard]] SectionShapes read_section_shapes(const core::Options& root,
-                                                physics::mesh::DepthReference reference);
+/// Reads the dimension, the background and the bodies. errors: ConfigError with file:line (wrong shape or
+/// sign, an outline that crosses itself, keys of a volume in a section).
+[[nodiscard]] Shapes read_shapes(const core::Options& root, physics::mesh::DepthReference reference);
 
-/// `[surface]`: `points`, or `y_m` and `z_m`; level at z = 0 without it. errors: ConfigError with file:line
-/// (not left to right, not finite).
-[[nodiscard]] physics::mesh::SurfaceLine read_section_surface(const core::Options& root);
+/// `[surface]`: `points`, or `y_m` and `z_m`, or a grid of `x_m`, `y_m` and `z_m`; level at z = 0 without it.
+/// errors: ConfigError with file:line (not increasing, not finite, a grid in a section).
+[[nodiscard]] physics::mesh::Surface read_surface(const core::Options& root, int dimension);
 
 /// `[sea]` above this surface. errors: ConfigError with file:line (no resistivity, no water anywhere).
-[[nodiscard]] std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
-                                                                 const physics::mesh::SurfaceLine& surface);
+[[nodiscard]] std::optional<physics::mesh::Sea> read_sea(const core::Options& root,
+                                                         const physics::mesh::Surface& surface);
 
 }  // namespace lodestone::io::model

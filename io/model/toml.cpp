@@ -10,8 +10,10 @@
 namespace lodestone::io::model {
 namespace {
 
+using physics::mesh::Axis;
 using physics::mesh::DepthReference;
-using physics::mesh::SurfaceLine;
+using physics::mesh::Interval;
+using physics::mesh::Surface;
 using physics::mesh::TensorGrid;
 
 constexpr double outer_column_m =
@@ -29,13 +31,15 @@ std::vector<double> distinct(std::vector<double> values) {
   return values;
 }
 
-/// Returns the edges of the shapes with one column of background on each side; the surface's nodes lie
-/// inside.
-std::vector<double> y_edges(const SectionShapes& shapes, const SurfaceLine& surface) {
-  std::vector<double> edges = distinct(shapes.y_lines_m());
-  const auto& nodes = surface.y_m();
-  const double low = edges.empty() ? nodes.front() : std::min(edges.front(), nodes.front());
-  const double high = edges.empty() ? nodes.back() : std::max(edges.back(), nodes.back());
+/// Returns the edges of the shapes along x or y with one column of background on each side; the surface's
+/// nodes lie inside.
+std::vector<double> lateral_edges(const Shapes& shapes, const Surface& surface, Axis axis) {
+  std::vector<double> lines = shapes.lines_m(axis);
+  const std::vector<double>& nodes = axis == Axis::x ? surface.x_m() : surface.y_m();
+  std::vector<double> edges = distinct(lines);
+  lines.insert(lines.end(), nodes.begin(), nodes.end());
+  const std::vector<double> all = distinct(std::move(lines));
+  const double low = all.empty() ? 0.0 : all.front(), high = all.empty() ? 0.0 : all.back();
   const double margin = std::max(outer_column_m, high - low);
   edges.insert(edges.begin(), low - margin);
   edges.push_back(high + margin);
@@ -43,12 +47,10 @@ std::vector<double> y_edges(const SectionShapes& shapes, const SurfaceLine& surf
 }
 
 /// Returns the edges of the shapes from the top of the earth to one row below the deepest.
-std::vector<double> z_edges(const SectionShapes& shapes, const SurfaceLine& surface,
-                            DepthReference reference) {
-  std::vector<double> edges = shapes.z_lines_m();
+std::vector<double> z_edges(const Shapes& shapes, const Surface& surface, DepthReference reference) {
+  std::vector<double> edges = shapes.lines_m(Axis::z);
   edges.push_back(0.0);
-  if (reference == DepthReference::datum)
-    edges.push_back(*std::min_element(surface.z_m().begin(), surface.z_m().end()));
+  if (reference == DepthReference::datum) edges.push_back(surface.highest_m());
   edges = distinct(std::move(edges));
   if (reference == DepthReference::surface) {
     edges.erase(edges.begin(), std::lower_bound(edges.begin(), edges.end(), 0.0));
@@ -57,16 +59,38 @@ std::vector<double> z_edges(const SectionShapes& shapes, const SurfaceLine& surf
   return edges;
 }
 
-Eigen::VectorXd fill(const TensorGrid& grid, const SectionShapes& shapes) {
-  const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
+Eigen::VectorXd fill(const TensorGrid& grid, const Shapes& shapes) {
+  const auto range = [&](Axis axis, int i) {
+    const auto& edges = grid.edges_m(axis);
+    const auto at = static_cast<std::size_t>(i);
+    return grid.has(axis) ? Interval{edges[at], edges[at + 1]} : Interval{};
+  };
   Eigen::VectorXd resistivity(grid.n_cells());
-  for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
-    for (std::size_t iy = 0; iy + 1 < y.size(); ++iy) {
-      resistivity[grid.index(static_cast<int>(iz), static_cast<int>(iy))] =
-          shapes.resistivity_ohm_m({.y_m = {y[iy], y[iy + 1]}, .z_m = {z[iz], z[iz + 1]}});
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      for (int ix = 0; ix < grid.n_x(); ++ix) {
+        resistivity[grid.index(iz, iy, ix)] =
+            shapes.resistivity_ohm_m({range(Axis::x, ix), range(Axis::y, iy), range(Axis::z, iz)});
+      }
     }
   }
   return resistivity;
+}
+
+/// Refuses grids whose cells would fill the memory.
+void require_few_cells(const physics::mesh::Edges& edges, const std::string& path) {
+  std::vector<std::size_t> n;
+  double n_cells = 1.0;
+  for (const Axis axis : physics::mesh::all_axes) {
+    if (edges[axis].empty()) continue;
+    n.push_back(edges[axis].size() - 1);
+    n_cells *= static_cast<double>(n.back());
+  }
+  if (n_cells > most_cells)
+    throw core::ConfigError("io::model::read_model_toml#too_many_cells",
+                            "{}: the model needs {} cells, more than {:.0f}; raise resolution_m or "
+                            "leave shapes out",
+                            path, fmt::join(n, " × "), most_cells);
 }
 
 }  // namespace
@@ -79,17 +103,16 @@ physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   if (!root.has("background"))
     throw core::ConfigError("io::model::read_model_toml#no_background",
                             "{}:1: expected a table [background] with resistivity_ohm_m, found none", path);
-  SectionShapes shapes = read_section_shapes(root, reference);
+  Shapes shapes = read_shapes(root, reference);
   shapes.refine = refine;
-  SurfaceLine surface = read_section_surface(root);
-  const auto sea = read_section_sea(root, surface);
+  Surface surface = read_surface(root, shapes.dimension);
+  const auto sea = read_sea(root, surface);
   root.require_all_used();
-  auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
-  if (static_cast<double>(y.size()) * static_cast<double>(z.size()) > most_cells)
-    throw core::ConfigError("io::model::read_model_toml#too_many_cells",
-                            "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path,
-                            y.size(), z.size(), most_cells);
-  TensorGrid grid = TensorGrid::section(std::move(y), std::move(z), reference);
+  physics::mesh::Edges edges{.y_m = lateral_edges(shapes, surface, Axis::y),
+                             .z_m = z_edges(shapes, surface, reference)};
+  if (shapes.dimension == 3) edges.x_m = lateral_edges(shapes, surface, Axis::x);
+  require_few_cells(edges, path);
+  TensorGrid grid(std::move(edges), reference);
   Eigen::VectorXd resistivity = fill(grid, shapes);
   return physics::mesh::resistivity_model({std::move(grid), std::move(surface), sea}, std::move(resistivity));
 }

@@ -119,6 +119,14 @@ const std::string model_toml =
     "[[polygon]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nresistivity_ohm_m = 3\n[sea]\nlevel_m = "
     "-100\nresistivity_ohm_m = 0.3\n";
 
+const std::string volume_toml =
+    "dimension = 3\n[background]\nthickness_m = [1000.0, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
+    "[[box]]\nx_min_m = -400\nx_max_m = 900\ny_min_m = -500\nz_min_m = 250\nresistivity_ohm_m = 0.5\n"
+    "[surface]\nx_m = [-1000, 0]\ny_m = [-1000, 0, 1000]\nz_m = [[0, -450, 0],\n [10, 20, 30]]\n"
+    "[[polygon]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nx_max_m = 50\nresistivity_ohm_m = 3\n"
+    "[[prism]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nz_min_m = 50\nz_max_m = 800\n"
+    "resistivity_ohm_m = 30\n[sea]\nlevel_m = -100\nresistivity_ohm_m = 0.3\n";
+
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
@@ -158,8 +166,9 @@ TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
     (void)io::toml::parse_options_toml(bytes, path);
   });
-  check_survives(model_toml,
-                 [](const std::string&, const std::string& path) { (void)io::model::read_model_toml(path); });
+  for (const std::string& text : {model_toml, volume_toml})
+    check_survives(
+        text, [](const std::string&, const std::string& path) { (void)io::model::read_model_toml(path); });
 }
 
 TEST_CASE("fuzz: the CSV readers survive damaged files", "[fuzz]") {

@@ -115,7 +115,7 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
              Catch::Contains("profile.surface_file"));
   CHECK(info::describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
-  model::write_section_hdf5(folder / "m.h5", section);
+  model::write_model_hdf5(folder / "m.h5", section);
   CHECK(info::describe_file(folder / "m.h5").format == "HDF5 model");
   CHECK(survey::kind_of_file(folder / "m.h5") == survey::FileKind::hdf5);
 }
@@ -126,7 +126,7 @@ TEST_CASE(
   const TemporaryFolder folder;
   const auto modem = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
   CHECK(modem.earth.grid.n_y() == 100);
-  model::write_section_hdf5(folder / "m.dat", modem);
+  model::write_model_hdf5(folder / "m.dat", modem);
   CHECK(model::read_model(folder / "m.dat").values.isApprox(modem.values, 1e-12));
   CHECK(model::read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n")).values[0] ==
         5.0);
@@ -138,7 +138,7 @@ TEST_CASE(
       HasId("not_a_model", {"t:1"}));
   physics::mesh::Model section = modem;
   section.values[section.earth.grid.index(2, 3)] = 1e13;
-  model::write_section_hdf5(folder / "air.h5", section);
+  model::write_model_hdf5(folder / "air.h5", section);
   CHECK_THAT(error_of<core::FormatError>([&] { (void)model::read_model(folder / "air.h5"); }),
              HasId("resistivity_out_of_range", {"air.h5", "1e-06", "1e+12", "1e+13", "2", "3"}));
   CHECK_THROWS_AS(model::read_model(folder / "none"), core::FileError);

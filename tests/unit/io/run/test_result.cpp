@@ -331,9 +331,9 @@ TEST_CASE("section: survives its own file and is found in a result") {
   const OutputFolder folder;
   const inversion::Outcome result = test::synthetic_result(small);
   io::run::write_result(folder / "result.h5", result);
-  io::model::write_section_hdf5(folder / "section.h5", result.model);
+  io::model::write_model_hdf5(folder / "section.h5", result.model);
   for (const char* name : {"result.h5", "section.h5"}) {
-    const mesh::Model section = io::model::read_section_hdf5(folder / name);
+    const mesh::Model section = io::model::read_model_hdf5(folder / name);
     CHECK(section.earth.grid.y_edges_m() == result.model.earth.grid.y_edges_m());
     CHECK(section.earth.surface.z_m() == result.model.earth.surface.z_m());
     CHECK((mesh::log10_resistivity(section) - result.model.values).cwiseAbs().maxCoeff() < 1e-9);
@@ -356,9 +356,8 @@ TEST_CASE("section: edges that do not increase are a format error with the file'
     core::write_vector(sink, "model/log10_resistivity", std::vector<double>{2.0});
     sink.commit();
   }
-  CHECK_THAT(
-      tests::error_of<core::FormatError>([&] { (void)io::model::read_section_hdf5(folder / "bad.h5"); }),
-      tests::HasId("wrong_grid", {"bad.h5"}));
+  CHECK_THAT(tests::error_of<core::FormatError>([&] { (void)io::model::read_model_hdf5(folder / "bad.h5"); }),
+             tests::HasId("wrong_grid", {"bad.h5"}));
 }
 
 TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {

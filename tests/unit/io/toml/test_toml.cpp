@@ -193,7 +193,7 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
   CHECK(section_of("[background]\nresistivity_ohm_m = [1e12]\n").values[0] == 1e12);
   const std::string polygon =
       "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
-  CHECK_THAT(model_message(polygon + "\"x\"\n"), HasId("points_not_pairs", {"m.toml:5"}));
+  CHECK_THAT(model_message(polygon + "\"x\"\n"), HasId("not_a_list_of_lists", {"m.toml:5"}));
   CHECK_THAT(model_message(polygon + "[[0, 1], [1, nan], [2, 2]]\n"),
              HasId("wrong_type", {"m.toml:5", "points[1]", "2", "nan"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\n"),
