@@ -71,8 +71,14 @@ std::vector<double> spaced(double begin, double end, std::vector<double> anchors
   return kept;
 }
 
+/// Returns the number of cells for ∫ dx/size; a little more than a whole number needs no further cell.
+int n_cells(double density, bool even) {
+  const auto n = std::max(1, static_cast<int>(std::ceil(density - 0.05)));
+  return even && n > 1 ? n + n % 2 : n;
+}
+
 /// Cuts [a, b] so that each cell holds the same share of ∫ dx/size.
-void append_interval(double a, double b, const SizeFunction& size, std::vector<double>& lines) {
+void append_interval(double a, double b, const SizeFunction& size, bool even, std::vector<double>& lines) {
   std::vector<double> x{a}, density{0.0};
   while (x.back() < b) {
     const double here = x.back();
@@ -81,7 +87,7 @@ void append_interval(double a, double b, const SizeFunction& size, std::vector<d
     density.push_back(density.back() + (next - here) / size(0.5 * (here + next)));
     x.push_back(next);
   }
-  const int n = std::max(1, static_cast<int>(std::ceil(density.back() - 0.05)));
+  const int n = n_cells(density.back(), even);
   std::size_t j = 0;
   for (int i = 1; i < n; ++i) {
     const double wanted = density.back() * i / n;
@@ -108,7 +114,8 @@ std::vector<double> graded_lines(double begin_m, double end_m, std::vector<doubl
   }
   const auto stops = spaced(begin_m, end_m, std::move(inside), size, options.least_spacing);
   std::vector<double> lines{begin_m};
-  for (std::size_t i = 0; i + 1 < stops.size(); ++i) append_interval(stops[i], stops[i + 1], size, lines);
+  for (std::size_t i = 0; i + 1 < stops.size(); ++i)
+    append_interval(stops[i], stops[i + 1], size, options.even, lines);
   return lines;
 }
 

@@ -20,6 +20,8 @@ struct GradedLineOptions {
   double max_size_m = 1e300;
   double least_spacing =
       0.5;  ///< anchors closer to the previous line than this share of the size required there are dropped
+  bool even = false;  ///< an even number of cells between anchors, unless one suffices: every second line of
+                      ///< such lines keeps the anchors
 };
 
 /// Returns grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far

@@ -56,6 +56,24 @@ MapCase volume_case() {
           {.max_adjoint_gap = 1e-8}};
 }
 
+/// Data extrapolated from meshes and their companions.
+MapCase extrapolated_volume_case() {
+  const auto make = []() -> core::MapPtr {
+    const auto model = small_volume();
+    const Survey survey = full_survey(volume_stations(), volume_frequencies_hz(),
+                                      {Datum::log10_rho_xy, Datum::phase_yx, Datum::zxy_re, Datum::tzy_im});
+    auto rules = coarse_design();
+    rules.extrapolate = true;
+    return in_log_resistivity(d3::data_map(MPI_COMM_WORLD, model.earth, survey,
+                                           d3::design_meshes(model, survey, rules),
+                                           {.tolerance = 1e-11, .divergence_tolerance = 1e-11}));
+  };
+  return {"mt::d3::data_map, extrapolated",
+          make,
+          [] { return Eigen::VectorXd(small_volume().values.array().log()); },
+          {.max_adjoint_gap = 1e-8}};
+}
+
 /// Returns a perfect conductor at 2 km, below every free cell.
 MapCase perfect_conductor_case() {
   const auto section = [] {
@@ -153,6 +171,7 @@ std::vector<MapCase> physics_maps() {
           perfect_conductor_case(),
           sea_case(),
           volume_case(),
+          extrapolated_volume_case(),
           sounding_case(),
           shifted_case(),
           transform_case(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/mpi/communicator.hpp"
+#include "physics/mt/d3/extrapolation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/small_volume.hpp"
 
@@ -36,6 +37,23 @@ TEST_CASE("3-D simulation: rows of a Jacobian are held by at least one rank, wit
   core::sum_in_rank_order(MPI_COMM_WORLD, held);
   CHECK(held.minCoeff() >= 1.0);
   CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
+}
+
+TEST_CASE("3-D extrapolation: values and rows of Jacobians do not depend on the number of ranks",
+          "[physics][mt]") {
+  const auto extrapolated = [](MPI_Comm comm) {
+    const auto fine = tests::small_volume_simulation(comm);
+    return physics::mt::d3::extrapolated(comm, fine, fine->companion())
+        ->linearize(tests::small_volume().values);
+  };
+  const auto together = extrapolated(MPI_COMM_WORLD), alone = extrapolated(MPI_COMM_SELF);
+  CHECK(gap(together->value(), alone->value()) < 1e-9);
+  const auto block = together->local_jacobian();
+  CHECK(gap(block.values, alone->jacobian()(block.rows, Eigen::all)) < 1e-7);
+  Eigen::VectorXd held = Eigen::VectorXd::Zero(together->size_out());
+  held(block.rows).setOnes();
+  core::sum_in_rank_order(MPI_COMM_WORLD, held);
+  CHECK(held.minCoeff() >= 1.0);
 }
 
 TEST_CASE("3-D simulation: an error on one rank is the same error on every rank", "[physics][mt]") {

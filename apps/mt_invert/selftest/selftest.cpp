@@ -69,6 +69,20 @@ Selftest responses(const std::string& name, std::string description) {
       }};
 }
 
+/// Compares a published volume with the table of its responses.
+Selftest volume(const std::string& name, std::string description) {
+  return {name, std::move(description) + "; by name only, takes minutes",
+          [name](MPI_Comm comm, Accuracy accuracy) {
+            SelftestReport report{benchmarks::compare_volume(
+                comm, benchmarks::published_volume(name, accuracy), benchmark_table(name), accuracy)};
+            const bool all_judged = std::ranges::all_of(report.rows, &core::Comparison::judged);
+            if (!all_judged)
+              report.note = "not judged: values that the reference's own meshes leave uncertain";
+            return report;
+          },
+          true};
+}
+
 SelftestReport selftest_sensitivity(MPI_Comm comm, Accuracy accuracy) {
   return {benchmarks::compare_sensitivities(comm, benchmark_model("commemi2d1").section,
                                             benchmark_table("sensitivity2d"), accuracy)};
@@ -86,6 +100,9 @@ std::vector<Selftest> selftests() {
           responses("commemi2d2", "COMMEMI 2D-2: two deep conductive bodies"),
           responses("commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model"),
           responses("wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields"),
+          volume("commemi3d1", "COMMEMI 3D-1A: a conductive block, full impedance and tipper"),
+          volume("commemi3d2", "COMMEMI 3D-2A: two blocks in a layer"),
+          volume("dtm1", "Dublin Test Model 1 beside the median of ten codes and within their spread"),
           {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
           {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included",
            [](MPI_Comm comm, Accuracy) { return selftest_derivatives(comm); }}};

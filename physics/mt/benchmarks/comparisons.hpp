@@ -4,6 +4,7 @@
 #include "engine/core/comparison.hpp"
 #include "engine/core/table.hpp"
 #include "physics/mt/benchmarks/published_model.hpp"
+#include "physics/mt/benchmarks/published_volume.hpp"
 #include "physics/mt/element.hpp"
 
 #include <mpi.h>
@@ -35,5 +36,12 @@ namespace lodestone::physics::mt::benchmarks {
 [[nodiscard]] std::vector<core::Comparison> compare_sensitivities(MPI_Comm comm, const mesh::Model& section,
                                                                   const core::Table& reference,
                                                                   d2::Accuracy accuracy);
+
+/// Compares ρₐ and phase of Zxy and Zyx with a table of sites on the map, and the tipper where it has one.
+/// Values that two meshes of the reference leave uncertain by more than the limit are shown, not judged
+/// (`relchange_Zxy_between_meshes`). Larger spreads of several codes replace a limit (`rho_xy_relspread`,
+/// `phase_xy_spread_deg`). collective.
+[[nodiscard]] std::vector<core::Comparison> compare_volume(MPI_Comm comm, const PublishedVolume& model,
+                                                           const core::Table& reference, Accuracy accuracy);
 
 }  // namespace lodestone::physics::mt::benchmarks

@@ -195,9 +195,10 @@ class Certifier {
 std::vector<FrequencyCost> costs_of(const MeshSet& meshes, const Survey& survey) {
   std::vector<FrequencyCost> costs;
   const MeshSet coarse = companions(meshes), wide = padded(coarse, survey);
+  const double both = meshes.is_extrapolated ? 1.125 : 1.0;  // each mesh with a companion of an eighth
   for (std::size_t i = 0; i < meshes.bands.size(); ++i) {
-    const double work = (1.0 + 2.0 * of_layers) * work_of(meshes.bands[i].grid) +
-                        work_of(coarse.bands[i].grid) + work_of(wide.bands[i].grid);
+    const double work = both * ((1.0 + 2.0 * of_layers) * work_of(meshes.bands[i].grid) +
+                                work_of(coarse.bands[i].grid) + work_of(wide.bands[i].grid));
     const double bytes = std::max(solve_bytes(meshes.bands[i].grid), solve_bytes(wide.bands[i].grid));
     for (const int frequency : meshes.bands[i].frequencies) costs.push_back({frequency, work, bytes});
   }

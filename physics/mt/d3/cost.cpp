@@ -30,6 +30,11 @@ double work_of(const fem::EdgeGrid& grid) {
 
 double work_of(const MeshSet& meshes, const Survey& survey) {
   double work = 0.0;
+  if (meshes.is_extrapolated) {
+    MeshSet coarse = companions(meshes);
+    coarse.is_extrapolated = false;
+    work = work_of(coarse, survey);
+  }
   for (const BandMesh& band : meshes.bands) {
     for (const int frequency : band.frequencies) {
       const bool has_data =

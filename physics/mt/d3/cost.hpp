@@ -15,7 +15,8 @@ namespace lodestone::physics::mt::d3 {
 /// Returns the relative work of the fields of both polarizations on a mesh: its edges, for the iterations
 /// hardly depend on it. Only ratios of such numbers have a meaning.
 [[nodiscard]] double work_of(const fem::EdgeGrid& grid);
-/// Returns the work of one forward run of a survey, of all frequencies that have data.
+/// Returns the work of one forward run of a survey, of all frequencies that have data. That of companions
+/// counts where data are extrapolated.
 [[nodiscard]] double work_of(const MeshSet& meshes, const Survey& survey);
 
 /// Returns the bytes that a simulation keeps of one frequency and polarization: the layered field, that on

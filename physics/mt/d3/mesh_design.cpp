@@ -34,16 +34,20 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
     auto sizes = features.sizes[axis];
     for (auto& feature : sizes) feature.size_m *= coarsen;
     const double padding = options.side_padding * features.penetration_m;
-    lines[axis] = fem::graded_lines(
-        features.extent[axis].from - padding, features.extent[axis].to + padding, features.anchors[axis],
-        sizes, {.slope = slope, .far_slope = std::max(slope, 0.7), .near_m = near_m, .least_spacing = 0.4});
+    lines[axis] = fem::graded_lines(features.extent[axis].from - padding, features.extent[axis].to + padding,
+                                    features.anchors[axis], sizes,
+                                    {.slope = slope,
+                                     .far_slope = std::max(slope, 0.7),
+                                     .near_m = near_m,
+                                     .least_spacing = 0.4,
+                                     .even = true});
   }
   auto sizes = features.sizes[2];
   for (auto& feature : sizes) feature.size_m *= coarsen;
   const double z_slope = (options.layer_growth - 1.0) * coarsen;
-  const auto ground =
-      fem::graded_lines(0.0, features.bottom_m, features.anchors[2], sizes,
-                        {.slope = z_slope, .far_slope = z_slope, .near_m = 0.0, .least_spacing = 0.4});
+  const auto ground = fem::graded_lines(
+      0.0, features.bottom_m, features.anchors[2], sizes,
+      {.slope = z_slope, .far_slope = z_slope, .near_m = 0.0, .least_spacing = 0.4, .even = true});
   lines[2] = air_lines(ground[1], options.air_height * features.penetration_m,
                        1.0 + (options.air_growth - 1.0) * coarsen);
   lines[2].insert(lines[2].end(), ground.begin() + 1, ground.end());
@@ -97,14 +101,14 @@ int BandMesh::ground() const {
 MeshDesignOptions design_options(Accuracy accuracy) {
   MeshDesignOptions options;
   if (accuracy == Accuracy::fine) {
-    options.cells_per_skin_depth = 8.0;
-    options.contact_share = 0.05;
-    options.first_layer = 0.045;
-    options.layer_growth = 1.1;
-    options.growth = 1.25;
+    options.extrapolate = true;
+    options.cells_per_skin_depth = 6.0;
+    options.contact_share = 0.02;
+    options.first_layer = 0.05;
+    options.layer_growth = 1.11;
     options.bottom_depth = 7.0;
-    options.air_height = 20.0;
-    options.side_padding = 7.0;
+    options.air_height = 15.0;
+    options.side_padding = 6.0;
     options.max_edges = 6e6;
   }
   if (accuracy == Accuracy::iteration) {
@@ -124,6 +128,7 @@ MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const Mesh
   survey.validate();
   MeshSet result;
   result.design_resistivity_ohm_m = mesh::resistivity_ohm_m(model);
+  result.is_extrapolated = options.extrapolate;
   for (auto& frequencies : frequency_bands(survey.frequencies_hz, options.band_ratio))
     result.bands.push_back(make_band(model, survey, std::move(frequencies), options));
   return result;
@@ -144,8 +149,8 @@ std::vector<double> every_second(const std::vector<double>& lines, int kept) {
 }  // namespace
 
 MeshSet companions(const MeshSet& meshes) {
-  MeshSet result;
-  result.design_resistivity_ohm_m = meshes.design_resistivity_ohm_m;
+  MeshSet result = meshes;
+  result.bands.clear();
   for (const BandMesh& band : meshes.bands) {
     const fem::EdgeGrid& grid = band.grid;
     result.bands.push_back({band.frequencies,

@@ -17,16 +17,17 @@ struct MeshDesignOptions {
   double cells_per_skin_depth = 5.0;  ///< at stations, and at contacts of conductors within their skin depth
   double first_layer = 0.06;          ///< thickness of layers over δ, at the surface and at interfaces
   double layer_growth = 1.13;         ///< ratio of neighbouring layers
-  double growth = 1.3;                ///< ratio of neighbouring columns away from stations and contacts
+  double growth = 1.2;                ///< ratio of neighbouring columns away from stations and contacts
   double air_growth = 2.0;            ///< ratio of neighbouring layers of air
-  double contact_share = 0.06;   ///< cells at a contact are at most this times its distance from a station
+  double contact_share = 0.03;   ///< cells at a contact are at most this times its distance from a station
   double least_contrast = 0.15;  ///< decades; weaker contacts get no lines of their own
   double side_padding = 5.0;     ///< penetration depths beyond the outermost station or contact
   double bottom_depth = 6.0;     ///< skin depths (∫dz/δ) to the bottom, where E = 0
   double air_height = 10.0;      ///< penetration depths of air
   double band_ratio = 3.0;       ///< frequencies within this ratio share a mesh
-  double max_edges = 1.5e6;      ///< limit of one mesh; rules that need more are relaxed together
+  double max_edges = 2e6;        ///< limit of one mesh; rules that need more are relaxed together
   double coarsen = 1.0;          ///< multiplies every cell size
+  bool extrapolate = false;      ///< data are extrapolated from these meshes and their companions
 };
 
 using mt::Accuracy;
@@ -48,6 +49,8 @@ struct MeshSet {
   /// Resistivities of the parameter cells by which the meshes were designed. The fields on the boundary are
   /// those of this model, whatever the simulation is evaluated at.
   Eigen::VectorXd design_resistivity_ohm_m;
+  /// Data are (4 d − d')/3 of the responses d on these meshes and d' on their companions.
+  bool is_extrapolated = false;
   [[nodiscard]] std::string summary() const;  ///< a line per band: frequencies, cells, edges, extents
 };
 

@@ -10,6 +10,7 @@
 #include "engine/core/timer.hpp"
 #include "physics/fem/edge_operator.hpp"
 #include "physics/mt/d3/cost.hpp"
+#include "physics/mt/d3/extrapolation.hpp"
 #include "physics/mt/d3/simulation_impl.hpp"
 #include "physics/mt/ranges.hpp"
 #include "physics/mt/transform.hpp"
@@ -335,6 +336,12 @@ double Simulation::estimated_bytes() const {
   return kept + largest * std::min<double>(core::threads(), static_cast<double>(impl_->own_jobs.size()));
 }
 
+std::shared_ptr<const Simulation> Simulation::companion() const {
+  return std::make_shared<const Simulation>(impl_->comm, impl_->earth, impl_->layout, impl_->stations,
+                                            impl_->frequencies_hz, companions(impl_->meshes), impl_->options);
+}
+MPI_Comm Simulation::comm() const { return impl_->comm; }
+
 namespace {
 
 void check_resistivities(const Eigen::VectorXd& resistivity, const mesh::TensorGrid& grid) {
@@ -365,9 +372,13 @@ std::shared_ptr<const Simulation> simulation_of(MPI_Comm comm, mesh::Earth earth
                                             survey.frequencies_hz, std::move(meshes), options);
 }
 
+core::MapPtr response_map(std::shared_ptr<const Simulation> simulation) {
+  if (!simulation->meshes().is_extrapolated) return simulation;
+  return extrapolated(simulation->comm(), simulation, simulation->companion());
+}
+
 core::MapPtr data_map(std::shared_ptr<const Simulation> simulation, const Survey& survey) {
-  const ResponseLayout& layout = simulation->layout();
-  return mt::data_map(std::move(simulation), layout, survey);
+  return mt::data_map(response_map(simulation), simulation->layout(), survey);
 }
 
 core::MapPtr data_map(MPI_Comm comm, mesh::Earth earth, const Survey& survey, MeshSet meshes,

@@ -64,6 +64,9 @@ class Simulation final : public core::DifferentiableMap {
   [[nodiscard]] SolveCounts counts() const;
   /// Bytes of this rank during a linearization with its products; an estimate.
   [[nodiscard]] double estimated_bytes() const;
+  /// Makes the simulation of the same responses on the companion meshes.
+  [[nodiscard]] std::shared_ptr<const Simulation> companion() const;
+  [[nodiscard]] MPI_Comm comm() const;
 
   struct Impl;  ///< opaque; defined in simulation_impl.hpp, which is not installed
 
@@ -77,8 +80,11 @@ class Simulation final : public core::DifferentiableMap {
 [[nodiscard]] std::shared_ptr<const Simulation> simulation_of(MPI_Comm comm, mesh::Earth earth,
                                                               const Survey& survey, MeshSet meshes,
                                                               const SimulationOptions& options = {});
-/// Returns the map from resistivities to the data of a survey. errors: InvalidArgument when the simulation
-/// lacks a response that a datum is made of.
+/// Returns the map from resistivities to the responses in the order of the layout of a simulation: itself, or
+/// where its meshes say so, the extrapolation from it and a second simulation on their companions.
+[[nodiscard]] core::MapPtr response_map(std::shared_ptr<const Simulation> simulation);
+/// Returns the map from resistivities to the data of a survey, by `response_map`. errors: InvalidArgument
+/// when the simulation lacks a response that a datum is made of.
 [[nodiscard]] core::MapPtr data_map(std::shared_ptr<const Simulation> simulation, const Survey& survey);
 /// Makes the simulation as well.
 [[nodiscard]] core::MapPtr data_map(MPI_Comm comm, mesh::Earth earth, const Survey& survey, MeshSet meshes,

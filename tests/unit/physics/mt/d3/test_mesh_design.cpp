@@ -60,6 +60,17 @@ TEST_CASE("3-D mesh design: frequencies within the ratio share a mesh, and the l
              HasId("too_many_edges", {"2"}));
 }
 
+TEST_CASE("3-D mesh design: companions keep the lines of contacts", "[physics][mt]") {
+  auto model = tests::small_volume();
+  model.values.setConstant(100.0);
+  model.values[model.earth.grid.index(1, 1, 1)] = 1.0;
+  for (const auto& band : d3::companions(d3::design_meshes(model, tests::volume_survey())).bands) {
+    for (const double x : {-600.0, 500.0}) CHECK(has_line(band.grid.lines_m(0), x));
+    for (const double y : {-400.0, 700.0}) CHECK(has_line(band.grid.lines_m(1), y));
+    for (const double z : {300.0, 1000.0}) CHECK(has_line(band.grid.lines_m(2), z));
+  }
+}
+
 TEST_CASE("3-D mesh design: companions have every second line and keep the surface", "[physics][mt]") {
   const auto meshes =
       d3::design_meshes(tests::small_volume(), tests::volume_survey(), tests::coarse_design());

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "physics/mt/d1/layered.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/d3/cost.hpp"
+#include "physics/mt/d3/extrapolation.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/small_volume.hpp"
@@ -92,10 +95,8 @@ TEST_CASE("3-D section: a model without change along x agrees with two dimension
   const d2::Simulation reference(
       MPI_COMM_SELF, {section}, layout, survey.stations, survey.frequencies_hz,
       d2::design_meshes(section_model, survey, d2::design_options(d2::Accuracy::fine)));
-  auto options = d3::design_options(d3::Accuracy::standard);
-  options.growth = 1.2;
   const d3::Simulation simulation(MPI_COMM_SELF, {volume}, layout, survey.stations, survey.frequencies_hz,
-                                  d3::design_meshes(volume_model, survey, options));
+                                  d3::design_meshes(volume_model, survey));
   const Eigen::VectorXd ours = simulation.value(deep), theirs = reference.value(flat);
   Deviation worst;
   double tipper = 0.0, largest_tipper = 0.0;
@@ -190,6 +191,37 @@ TEST_CASE("3-D simulation: both solvers lead to the same responses and Jacobian"
   CHECK(direct->counts().iterations == 0);
   CHECK(iterated->counts().iterations > 0);
   CHECK(iterated->counts().fallbacks == 0);
+}
+
+TEST_CASE("3-D extrapolation: errors that fall with the square of the cell size cancel", "[physics][mt]") {
+  // A layered earth needs no iteration, and its impedance is known.
+  const auto model = layered_volume({0, 300, 1500, 5000}, {100, 10, 500});
+  const Survey survey = full_survey({at("a", 57, 130)}, {3.0, 0.3}, {Datum::log10_rho_xy, Datum::phase_yx});
+  auto rules = d3::design_options(d3::Accuracy::standard);
+  const auto error_with = [&](const d3::MeshSet& meshes) {
+    const Eigen::VectorXd data =
+        d3::data_map(MPI_COMM_SELF, model.earth, survey, meshes)->value(model.values);
+    return (data - d1::layered_data({{100, 10, 500}, {300, 1200}}, survey)).eval();
+  };
+  auto meshes = d3::design_meshes(model, survey, rules);
+  const Eigen::VectorXd fine = error_with(meshes), coarse = error_with(d3::companions(meshes));
+  rules.extrapolate = true;
+  meshes = d3::design_meshes(model, survey, rules);
+  CHECK(d3::companions(meshes).is_extrapolated);
+  const Eigen::VectorXd extrapolated = error_with(meshes);
+  CHECK((extrapolated - (4.0 * fine - coarse) / 3.0).norm() < 0.02 * fine.norm());
+  CHECK(extrapolated.norm() < 0.2 * fine.norm());
+  auto plain = meshes;
+  plain.is_extrapolated = false;
+  CHECK(d3::work_of(meshes, survey) > 1.1 * d3::work_of(plain, survey));
+}
+
+TEST_CASE("3-D extrapolation: maps that do not fit are named errors", "[physics][mt]") {
+  const auto two = core::select(3, {0, 1}), one = core::select(3, {0});
+  CHECK_THAT(error_of<core::ShapeError>([&] { (void)d3::extrapolated(MPI_COMM_SELF, two, one); }),
+             HasId("wrong_size", {"3", "2", "1"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)d3::extrapolated(MPI_COMM_SELF, two, nullptr); }),
+             HasId("no_map"));
 }
 
 TEST_CASE("3-D simulation: threads change no bit", "[physics][mt]") {
