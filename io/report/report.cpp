@@ -191,8 +191,8 @@ void add_soundings(Page& page, const ShownData& data, int dimension) {
       "differs from site to site.");
   if (dimension == 3)
     page.paragraph(
-        "TE stands for xy and TM for yx of the impedance, the tipper for Tzy. Zxx, Zyy, Tzx and the phase "
-        "tensor have no curves here: the maps of residuals and the tables contain them.");
+        "The curves are those of xy and yx of the impedance and of Tzy. Zxx, Zyy, Tzx and the phase tensor "
+        "have no curves: the maps of residuals and the tables contain them.");
   for (std::size_t first = 0; first < stations.size(); first += stations_per_sheet) {
     const std::size_t last = std::min(first + stations_per_sheet, stations.size());
     page.png(sounding_sheet(data, {stations.begin() + static_cast<std::ptrdiff_t>(first),

@@ -305,7 +305,9 @@ TEST_CASE("report: a volume has slices, residual maps, sounding curves and table
   CHECK_FALSE(std::filesystem::exists(folder / "pictures" / "pseudosection_te_phase.png"));
   CHECK_THAT(page, Contains("75000 (50 along x × 50 along y × 30 layers)") && !Contains("along the profile"));
   CHECK_THAT(page, Contains("<th>x, north (km)</th><th>y, east (km)</th>"));
-  CHECK_THAT(page, Contains("Zxx, Zyy, Tzx and the phase tensor have no curves here"));
+  CHECK_THAT(page, Contains("Zxx, Zyy, Tzx and the phase tensor have no curves") &&
+                       Contains(">xy observed<") && Contains(">yx predicted<") && Contains(">Tzy, real<") &&
+                       !Contains(">TE "));
   CHECK(occurrences(page, "<svg") == occurrences(page, "</svg>"));
   CHECK(occurrences(page, "<details") == occurrences(page, "</details>"));
   CHECK(page.size() < 6'000'000);
