@@ -201,7 +201,7 @@ Frame frame_of(const SectionPanel& panel, const SliceView& view, const Scales& s
                Scale::linear,
                shown ? fmt::format("{} ({})", panel.along, scales.unit.name) : "",
                shown ? TickLabels::shown : TickLabels::hidden,
-               10};
+               std::max(3, static_cast<int>(10.0 * view.u_m.length() / scales.length))};
   const Axis depth{scales.z_top / scales.unit.metres, scales.z_bottom / scales.unit.metres, Scale::linear,
                    depth_label(scales)};
   return {{left_margin, top, scales.panel_width * view.u_m.length() / scales.length, scales.panel_height},
