@@ -4,6 +4,7 @@
 #include "inversion/outcome.hpp"
 #include "io/report/axes.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
