@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/report/hatch.hpp"
-
-#include "io/report/axes.hpp"
-#include "physics/mesh/earth.hpp"
+// The hatch and the border of what data do not see.
+#include "io/report/slice_drawing.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <array>
+#include <cmath>
+#include <map>
 
 namespace lodestone::io::report {
 
@@ -13,76 +13,81 @@ namespace mesh = physics::mesh;
 
 namespace {
 
-constexpr double spacing = 9.0, step = 1.5;  // of the lines of a hatch, and along them
-const Stroke hatch{{0.13, 0.13, 0.13, 0.55}, 0.6, {}}, outline{{0.13, 0.13, 0.13, 1.0}, 1.3, {}};
+constexpr double spacing = 9.0;  // of the lines of a hatch
+constexpr double joined = 0.05;  // pieces of a line closer together are one
+const Stroke hatch{{0.13, 0.13, 0.13, 0.55}, 0.6, {}}, border{{0.13, 0.13, 0.13, 1.0}, 1.3, {}};
 
 bool unseen(const Eigen::VectorXd& investigated, Eigen::Index cell) { return investigated[cell] < 0.5; }
 
-/// Returns the number of the interval that holds a value, −1 outside.
-int interval_of(const std::vector<double>& edges, double value) {
-  if (value < edges.front() || value >= edges.back()) return -1;
-  return static_cast<int>(std::upper_bound(edges.begin(), edges.end(), value) - edges.begin()) - 1;
+/// A part of a line of the hatch, from one distance below its start to another.
+struct Part {
+  double from, to;
+};
+
+/// Adds the parts of the lines down to the right, x − y = k · spacing from the corner, inside a convex
+/// polygon.
+void add_parts(const std::vector<Point>& polygon, Point corner, std::map<int, std::vector<Part>>& lines) {
+  const auto across = [&](const Point& at) { return (at.x - corner.x - (at.y - corner.y)) / spacing; };
+  const auto [least, most] = std::ranges::minmax(polygon, {}, across);
+  for (int k = static_cast<int>(std::ceil(across(least))); k < across(most); ++k) {
+    Part part{INFINITY, -INFINITY};
+    for (std::size_t i = 0; i < polygon.size(); ++i) {
+      const Point &a = polygon[i], &b = polygon[(i + 1) % polygon.size()];
+      const double at_a = across(a) - k, at_b = across(b) - k;
+      if (at_a == at_b || at_a * at_b > 0.0) continue;
+      const double down = std::lerp(a.y, b.y, at_a / (at_a - at_b)) - corner.y;
+      part = {std::min(part.from, down), std::max(part.to, down)};
+    }
+    if (part.to > part.from) lines[k].push_back(part);
+  }
 }
 
-bool unseen_at(const SectionPlace& place, const mesh::Earth& earth, const Eigen::VectorXd& investigated,
-               Point point) {
-  const auto& [box, at, y_first, y_last, depth_first, depth_last] = place;
-  const double y_m = y_first + (point.x - box.x) / box.width * (y_last - y_first);
-  const double z_m = depth_first + (point.y - box.y) / box.height * (depth_last - depth_first);
-  const double surface = earth.surface.z_at(0.0, y_m);
-  const auto& z_edges = earth.grid.z_edges_m();
-  if (z_m < surface) return false;
-  const double depth_m = earth.grid.reference() == mesh::DepthReference::surface
-                             ? z_m - surface
-                             : std::max(z_m, z_edges.front());
-  const int iy = interval_of(earth.grid.y_edges_m(), y_m), iz = interval_of(z_edges, depth_m);
-  return iy >= 0 && iz >= 0 && unseen(investigated, earth.grid.index(iz, iy));
-}
-
-/// Draws lines down to the right, broken where cells are seen.
-void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
-                const Eigen::VectorXd& investigated) {
-  const Box& box = place.box;
-  for (double first = box.x - box.height; first < box.x + box.width; first += spacing) {
-    const double begin = std::max(0.0, box.x - first), end = std::min(box.height, box.x + box.width - first);
-    double since = -1.0;
-    for (double t = begin; t < end + step; t += step) {
-      const double along = std::min(t, end);
-      const bool is_unseen =
-          along < end && unseen_at(place, earth, investigated, {first + along, box.y + along});
-      if (is_unseen && since < 0.0) since = along;
-      if (is_unseen || since < 0.0) continue;
-      canvas.line({first + since, box.y + since}, {first + along, box.y + along}, hatch);
-      since = -1.0;
+void draw_hatch(Canvas& canvas, std::map<int, std::vector<Part>>& lines, Point corner) {
+  for (auto& [k, parts] : lines) {
+    std::ranges::sort(parts, {}, &Part::from);
+    for (std::size_t i = 0; i < parts.size();) {
+      Part whole = parts[i++];
+      for (; i < parts.size() && parts[i].from <= whole.to + joined; ++i)
+        whole.to = std::max(whole.to, parts[i].to);
+      const double x = corner.x + k * spacing;
+      canvas.line({x + whole.from, corner.y + whole.from}, {x + whole.to, corner.y + whole.to}, hatch);
     }
   }
 }
 
-void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
-                  const Eigen::VectorXd& investigated) {
-  const mesh::TensorGrid& grid = earth.grid;
-  const auto corner = [&](int iz, int iy) {
-    const double y_m = grid.y_edges_m()[static_cast<std::size_t>(iy)];
-    const double z_m = grid.z_edges_m()[static_cast<std::size_t>(iz)];
-    return place.at(y_m, mesh::true_z_m(earth, {0.0, y_m, z_m}));
+/// Draws the edges that a piece which is seen shares with one which is not.
+void draw_border(Canvas& canvas, const SliceView& view, const Eigen::VectorXd& investigated,
+                 const PlaceOfSlice& place) {
+  struct Edge {
+    mesh::Flat from, to;
+    bool unseen;
   };
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy) {
-      const bool here = unseen(investigated, grid.index(iz, iy));
-      if (iz + 1 < grid.n_z() && here != unseen(investigated, grid.index(iz + 1, iy)))
-        canvas.line(corner(iz + 1, iy), corner(iz + 1, iy + 1), outline);
-      if (iy + 1 < grid.n_y() && here != unseen(investigated, grid.index(iz, iy + 1)))
-        canvas.line(corner(iz, iy + 1), corner(iz + 1, iy + 1), outline);
+  std::map<std::array<double, 4>, Edge> edges;
+  for (const mesh::SlicePiece& piece : view.slice.pieces) {
+    if (!view.shows(piece)) continue;
+    const bool here = unseen(investigated, piece.cell);
+    for (std::size_t i = 0; i < piece.corners.size(); ++i) {
+      mesh::Flat a = piece.corners[i], b = piece.corners[(i + 1) % piece.corners.size()];
+      if (std::pair(b.u_m, b.v_m) < std::pair(a.u_m, a.v_m)) std::swap(a, b);
+      const auto [found, is_new] = edges.try_emplace({a.u_m, a.v_m, b.u_m, b.v_m}, Edge{a, b, here});
+      if (!is_new && found->second.unseen != here) canvas.line(place(a), place(b), border);
     }
   }
 }
 
 }  // namespace
 
-void draw_unseen(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
-                 const Eigen::VectorXd& investigated) {
-  draw_hatch(canvas, place, earth, investigated);
-  draw_outline(canvas, place, earth, investigated);
+void draw_unseen(Canvas& canvas, const SliceView& view, const Eigen::VectorXd& investigated, const Box& box,
+                 const PlaceOfSlice& place) {
+  std::map<int, std::vector<Part>> lines;
+  for (const mesh::SlicePiece& piece : view.slice.pieces) {
+    if (!unseen(investigated, piece.cell) || !view.shows(piece)) continue;
+    std::vector<Point> polygon;
+    for (const mesh::Flat& corner : piece.corners) polygon.push_back(place(corner));
+    add_parts(polygon, {box.x, box.y}, lines);
+  }
+  draw_hatch(canvas, lines, {box.x, box.y});
+  draw_border(canvas, view, investigated, place);
 }
 
 }  // namespace lodestone::io::report

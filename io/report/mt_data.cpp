@@ -76,9 +76,10 @@ std::string slug_of(Shown shown) {
 bool is_phase(Shown shown) { return shown == Shown::phase_te || shown == Shown::phase_tm; }
 bool is_rho(Shown shown) { return shown == Shown::rho_te || shown == Shown::rho_tm; }
 
-ShownData::ShownData(mt::Observations data, Eigen::VectorXd predicted)
+ShownData::ShownData(mt::Observations data, Eigen::VectorXd predicted, Places places)
     : data_(std::move(data)),
       predicted_(std::move(predicted)),
+      places_(places),
       n_frequencies_(static_cast<int>(data_.survey.frequencies_hz.size())),
       n_stations_(static_cast<int>(data_.survey.stations.size())) {
   const auto n = std::ssize(data_.survey.keys);
@@ -208,7 +209,8 @@ double ShownData::period_s(int frequency) const {
 std::optional<ShownData> shown_data(const inversion::Outcome& outcome) {
   std::optional<mt::Observations> data = inversion::mt::observations(outcome.data, outcome.sites);
   if (!data || data->survey.stations.empty() || data->survey.frequencies_hz.empty()) return {};
-  return ShownData(std::move(*data), outcome.predicted);
+  const bool on_map = outcome.model.earth.grid.dimension() == 3;
+  return ShownData(std::move(*data), outcome.predicted, on_map ? Places::map : Places::line);
 }
 
 }  // namespace lodestone::io::report

@@ -29,11 +29,15 @@ struct ShownDatum {
   double residual;  ///< (observed − predicted)/σ, phases wrapped; NaN when not kept
 };
 
+/// The places of the stations: on a line, where xy is TE and yx TM, or on a map, where they are xy and yx.
+enum class Places { line, map };
+
 /// Magnetotelluric data and their predictions by what is shown, frequency and station.
 class ShownData {
  public:
   /// shape: predicted (data.survey.keys.size()). errors: ShapeError.
-  ShownData(physics::mt::Observations data, Eigen::VectorXd predicted);
+  ShownData(physics::mt::Observations data, Eigen::VectorXd predicted, Places places = Places::line);
+  [[nodiscard]] Places places() const { return places_; }
   [[nodiscard]] bool has(Shown shown) const;  ///< some datum is there
   [[nodiscard]] ShownDatum at(Shown shown, int frequency, int station) const;
   [[nodiscard]] int n_frequencies() const { return n_frequencies_; }
@@ -56,6 +60,7 @@ class ShownData {
   [[nodiscard]] ShownDatum from_impedance(int real, int imaginary, Shown shown, int frequency) const;
   physics::mt::Observations data_;
   Eigen::VectorXd predicted_;
+  Places places_;
   int n_frequencies_, n_stations_;
   std::vector<int> keys_;
 };

@@ -193,16 +193,18 @@ struct LegendEntry {
 std::vector<LegendEntry> legend_of(const ShownData& data) {
   const bool te = data.has(Shown::rho_te) || data.has(Shown::phase_te),
              tm = data.has(Shown::rho_tm) || data.has(Shown::phase_tm);
-  const bool both_parts = has_tipper(data);
+  const bool both_parts = has_tipper(data), on_map = data.places() == Places::map;
+  const std::string first = on_map ? "xy" : "TE", second = on_map ? "yx" : "TM";
+  const std::string tipper = on_map ? "Tzy" : "tipper";
   std::vector<LegendEntry> entries;
-  if (te) entries.push_back({"TE observed", te_colour, Marker::circle});
-  if (tm) entries.push_back({"TM observed (phase +180°)", tm_colour, Marker::square});
+  if (te) entries.push_back({first + " observed", te_colour, Marker::circle});
+  if (tm) entries.push_back({second + " observed (phase +180°)", tm_colour, Marker::square});
   if (both_parts)
-    entries.insert(entries.end(),
-                   {{"tipper, real", te_colour, Marker::circle}, {"imaginary", tm_colour, Marker::square}});
+    entries.insert(entries.end(), {{tipper + ", real", te_colour, Marker::circle},
+                                   {"imaginary", tm_colour, Marker::square}});
   entries.push_back({"not used", grey, Marker::circle, true});
-  if (te || both_parts) entries.push_back({te ? "TE predicted" : "predicted", te_colour, {}});
-  if (tm || both_parts) entries.push_back({tm ? "TM predicted" : "predicted", tm_colour, {}});
+  if (te || both_parts) entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});
+  if (tm || both_parts) entries.push_back({tm ? second + " predicted" : "predicted", tm_colour, {}});
   return entries;
 }
 

@@ -11,10 +11,12 @@
 #include "io/report/mt_soundings.hpp"
 #include "io/report/page.hpp"
 #include "io/report/property.hpp"
+#include "io/report/residual_maps.hpp"
 #include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
 #include "io/report/uncertainty.hpp"
+#include "io/report/volume.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,15 +62,31 @@ void add_section(Page& page, const inversion::Outcome& outcome) {
               "The upper part of the same section, with its own colour scale.");
 }
 
+void add_volume(Page& page, const inversion::Outcome& outcome) {
+  const std::string title = title_of(outcome.model.property);
+  page.heading("model", title + " of the volume");
+  const VolumeSlices slices = slices_of(outcome);
+  const std::string colours =
+      is_resistivity(outcome.model.property) ? "Red is conductive, blue resistive. " : "";
+  const std::string hatch = has_mask(outcome) ? " Hatched: beyond the depth of investigation." : "";
+  page.figure(horizontal_slices_picture(outcome, slices), "slices_horizontal",
+              title + " of layers of the final model, cut off around the sites. " + colours +
+                  "Dots are sites; dashed lines on the first map are the vertical slices. The deepest map "
+                  "stands where the data still see." +
+                  hatch);
+  page.figure(vertical_slices_picture(outcome, slices), "slices_vertical",
+              "The same model along both lines of the first map, with the same colours. Triangles are the "
+              "sites near each line." +
+                  hatch);
+  page.paragraph("ParaView shows the whole volume: vtk/model.vtu.");
+}
+
 void add_model(Page& page, const inversion::Outcome& outcome) {
   if (dimension_of(outcome) == 2) return add_section(page, outcome);
-  page.heading("model",
-               title_of(outcome.model.property) + (dimension_of(outcome) == 1 ? " of the layers" : ""));
-  if (dimension_of(outcome) == 1)
-    page.figure(layers_picture(outcome), "model",
-                title_of(outcome.model.property) + " of the final model over depth; dashed: start model.");
-  else
-    page.paragraph("The final model is a volume: ParaView shows the file vtk/model.vtu.");
+  if (dimension_of(outcome) == 3) return add_volume(page, outcome);
+  page.heading("model", title_of(outcome.model.property) + " of the layers");
+  page.figure(layers_picture(outcome), "model",
+              title_of(outcome.model.property) + " of the final model over depth; dashed: start model.");
 }
 
 void add_learned_prior(Page& page, const inversion::Outcome& outcome) {
@@ -111,6 +129,8 @@ void add_uncertainty(Page& page, const inversion::Outcome& outcome) {
   page.heading("uncertainty", "How well the data determine it");
   page.paragraph(inversion::uncertainty::in_words(*outcome.findings.uncertainty, outcome.model.earth.grid,
                                                   outcome.ending.target_rms));
+  if (dimension_of(outcome) == 3)
+    page.paragraph("ParaView shows standard deviations and percentiles of the volume: vtk/model.vtu.");
   if (dimension_of(outcome) != 2) return;  // pictures are those of sections
   page.figure(
       deviations_picture(outcome), "deviations",
@@ -141,7 +161,24 @@ void add_fit(Page& page, const ShownData& data) {
   }
 }
 
-void add_soundings(Page& page, const ShownData& data) {
+/// Residuals of data on a map, which have no order along a line.
+void add_fit_on_map(Page& page, const inversion::Outcome& outcome) {
+  page.heading("fit", "Residuals on the map");
+  const std::vector<ResidualSheet> sheets = residual_maps(outcome);
+  if (sheets.empty()) return page.paragraph("No datum is used at a site with a place on the map.");
+  page.figure(site_misfit_maps(outcome), "misfit_map",
+              "Rms of the data used of each site, of all and of each type.");
+  for (const ResidualSheet& sheet : sheets) {
+    page.html("<details><summary>" + core::escaped(sheet.title) + "</summary>\n");
+    page.figure(sheet.picture, "residuals_" + sheet.name,
+                sheet.title +
+                    ": residuals in errors from the shortest to the longest period; the rms of a map stands "
+                    "above it.");
+    page.html("</details>\n");
+  }
+}
+
+void add_soundings(Page& page, const ShownData& data, int dimension) {
   page.heading("soundings", "Sounding curves");
   page.html(sounding_legend(data).svg() + "<div class=\"soundings\">\n");
   const std::vector<int> stations = data.stations_along();
@@ -152,6 +189,10 @@ void add_soundings(Page& page, const ShownData& data) {
   page.paragraph(
       "Bars are one standard deviation after error floors. The vertical scale of apparent resistivity "
       "differs from site to site.");
+  if (dimension == 3)
+    page.paragraph(
+        "The curves are those of xy and yx of the impedance and of Tzy. Zxx, Zyy, Tzx and the phase tensor "
+        "have no curves: the maps of residuals and the tables contain them.");
   for (std::size_t first = 0; first < stations.size(); first += stations_per_sheet) {
     const std::size_t last = std::min(first + stations_per_sheet, stations.size());
     page.png(sounding_sheet(data, {stations.begin() + static_cast<std::ptrdiff_t>(first),
@@ -209,8 +250,11 @@ void add_stations(Page& page, const inversion::Outcome& outcome) {
 
 void add_data(Page& page, const inversion::Outcome& outcome, const std::optional<ShownData>& data) {
   if (data) {
-    add_fit(page, *data);
-    add_soundings(page, *data);
+    if (dimension_of(outcome) == 3)
+      add_fit_on_map(page, outcome);
+    else
+      add_fit(page, *data);
+    add_soundings(page, *data, dimension_of(outcome));
   } else if (outcome.data.size() > 0) {
     page.heading("fit", "Observed and predicted data");
     page.figure(rows_picture(outcome), "data",

@@ -3,7 +3,6 @@
 
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
-#include "io/report/hatch.hpp"
 #include "io/report/property.hpp"
 #include "physics/mesh/slice.hpp"
 
@@ -21,160 +20,107 @@ namespace {
 constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, panel_gap = 14.0,
                  title_height = 26.0;
 constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
-constexpr Color water{0.74, 0.85, 0.93};
 constexpr double ends_width = 34.0;  // of the direction at an end of the profile
 constexpr double headroom = 0.06;    // above the highest point of a topography, for the triangles
 
+bool is_cut(const SectionPanel& panel) { return !std::holds_alternative<mesh::WholeSection>(panel.cut); }
+
 /// Scales that all panels share.
 struct Scales {
-  double y_min = 0.0, y_max = 1.0;      // along the profile, m
-  double z_top = 0.0, z_bottom = 1.0;   // m, down
-  double log_min = 0.0, log_max = 4.0;  // of the colours, as `values_in_picture`
-  double least = std::numeric_limits<double>::quiet_NaN(),
-         most = std::numeric_limits<double>::quiet_NaN();  // log10 of what is seen
-  bool gaps = false;                                       // cells without a value are seen
-  LengthUnit unit;                                         // of both axes
+  double length = 0.0;                 // along the longest panel, m
+  double z_top = 0.0, z_bottom = 1.0;  // m, down
+  LengthUnit unit;                     // of both axes
   double panel_width = 1.0, panel_height = 1.0;
   bool level_at_zero = true;
-  SectionQuantity quantity = SectionQuantity::resistivity;
-  mesh::Property property{};
-  [[nodiscard]] bool is_log10() const { return shows_log10(property); }
-  [[nodiscard]] const ColourMap& colours() const {
-    return quantity == SectionQuantity::deviation || !is_resistivity(property) ? phase_colours()
-                                                                               : resistivity_colours();
-  }
-  [[nodiscard]] Axis axis() const {
-    if (quantity == SectionQuantity::deviation)
-      return {log_max, log_min, Scale::linear,
-              fmt::format("Standard deviation ({})", is_log10() ? "decades" : property.units)};
-    if (!is_log10()) return {log_max, log_min, Scale::linear, label_of(property)};
-    return {std::pow(10.0, log_max), std::pow(10.0, log_min), Scale::log10, label_of(property)};
-  }
   [[nodiscard]] double exaggeration() const {
-    return (panel_height / (z_bottom - z_top)) / (panel_width / (y_max - y_min));
+    return (panel_height / (z_bottom - z_top)) / (panel_width / length);
   }
 };
 
-void extend_over(Scales& scales, const mesh::Earth& earth, double max_depth_m) {
-  const auto& y = earth.grid.y_edges_m();
-  const auto& z = earth.grid.z_edges_m();
-  scales.y_min = std::min(scales.y_min, y.front());
-  scales.y_max = std::max(scales.y_max, y.back());
-  std::vector<double> along = earth.surface.y_m();
-  along.insert(along.end(), {y.front(), y.back()});
+/// Returns the sites of a panel in the frame of its earth.
+std::vector<mesh::Site> sites_of(const SectionPanel& panel) {
+  std::vector<mesh::Site> sites;
+  for (std::size_t k = 0; k < panel.station_names.size(); ++k) {
+    const double x_m = panel.station_x_m.empty() ? 0.0 : panel.station_x_m[k];
+    sites.push_back({panel.station_names[k], {x_m, panel.station_y_m[k], 0.0}});
+  }
+  return sites;
+}
+
+/// Returns the slice of each panel. Whole sections are as long as the longest of them; cuts have their ends.
+std::vector<SliceView> views_of(const std::vector<SectionPanel>& panels,
+                                const SectionPictureOptions& options) {
+  std::vector<SliceView> views;
+  mesh::Interval all{1e300, -1e300};
+  for (const SectionPanel& panel : panels) {
+    views.push_back({&panel.section,
+                     mesh::slice(panel.section.earth, panel.cut, sites_of(panel), panel.stations_within_m)});
+    const std::vector<double>& y_m = panel.section.earth.grid.y_edges_m();
+    if (const auto* cut = std::get_if<mesh::VerticalCut>(&panel.cut))
+      views.back().u_m = {0.0, std::hypot(cut->to.x_m - cut->from.x_m, cut->to.y_m - cut->from.y_m)};
+    else
+      all = {std::min(all.from, y_m.front()), std::max(all.to, y_m.back())};
+  }
+  if (options.y_max_m > options.y_min_m) all = {options.y_min_m, options.y_max_m};
+  for (std::size_t k = 0; k < panels.size(); ++k) {
+    if (!is_cut(panels[k])) views[k].u_m = all;
+  }
+  return views;
+}
+
+void extend_over(Scales& scales, const SliceView& view, double max_depth_m) {
+  const mesh::Earth& earth = view.model->earth;
+  const std::vector<double>& z = earth.grid.z_edges_m();
   const double bottom = max_depth_m > 0.0 ? std::min(max_depth_m, z.back()) : z.back();
-  for (const double at : along) {
-    const double surface = earth.surface.z_at(0.0, std::clamp(at, y.front(), y.back()));
+  const bool draped = earth.grid.reference() == mesh::DepthReference::surface;
+  for (const auto& [u_m, surface] : view.slice.surface) {
+    if (earth.grid.dimension() == 2 &&
+        (u_m < earth.grid.y_edges_m().front() || u_m > earth.grid.y_edges_m().back()))
+      continue;
     scales.z_top = std::min(scales.z_top, earth.sea ? std::min(surface, earth.sea->level_m) : surface);
-    scales.z_bottom = std::max(
-        scales.z_bottom, bottom + (earth.grid.reference() == mesh::DepthReference::surface ? surface : 0.0));
+    scales.z_bottom = std::max(scales.z_bottom, bottom + (draped ? surface : 0.0));
     scales.level_at_zero = scales.level_at_zero && surface == 0.0;
   }
 }
 
-/// Takes the 2nd to 98th percentile of what is seen, widened to half decades.
-void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
-  std::vector<double> seen;
-  for (const SectionPanel& panel : panels) {
-    const mesh::TensorGrid& grid = panel.section.earth.grid;
-    const Eigen::VectorXd values = values_in_picture(panel.section);
-    for (int iz = 0; iz < grid.n_z() && grid.z_edges_m()[static_cast<std::size_t>(iz)] < scales.z_bottom;
-         ++iz) {
-      for (int iy = 0; iy < grid.n_y(); ++iy) {
-        const double value = values[grid.index(iz, iy)];
-        if (!(grid.y_centre_m(iy) > scales.y_min && grid.y_centre_m(iy) < scales.y_max)) continue;
-        if (std::isfinite(value))
-          seen.push_back(value);
-        else
-          scales.gaps = true;
-      }
-    }
-  }
-  if (seen.empty()) {
-    return;
-  }
-  std::sort(seen.begin(), seen.end());
-  scales.least = seen.front();
-  scales.most = seen.back();
-  const auto percentile = [&](double part) {
-    return seen[static_cast<std::size_t>(part * static_cast<double>(seen.size() - 1))];
-  };
-  if (!scales.is_log10()) {
-    scales.log_min = percentile(0.02);
-    scales.log_max = percentile(0.98) > scales.log_min ? percentile(0.98) : scales.log_min + 1.0;
-    return;
-  }
-  scales.log_min = std::floor(2.0 * percentile(0.02)) / 2.0;
-  scales.log_max = std::ceil(2.0 * percentile(0.98)) / 2.0;
-  const double missing = std::max(0.0, 1.0 - (scales.log_max - scales.log_min));
-  scales.log_min -= 0.5 * missing;
-  scales.log_max += 0.5 * missing;
-}
-
-Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
+/// Returns the scales, and limits the views to their depths.
+Scales make_scales(std::vector<SliceView>& views, const SectionPictureOptions& options) {
   Scales scales;
-  scales.quantity = options.quantity;
-  scales.property = panels.front().section.property;
-  scales.y_min = scales.z_top = 1e300;
-  scales.y_max = scales.z_bottom = -1e300;
-  for (const SectionPanel& panel : panels) {
-    extend_over(scales, panel.section.earth, options.max_depth_m);
+  scales.z_top = 1e300;
+  scales.z_bottom = -1e300;
+  for (const SliceView& view : views) {
+    extend_over(scales, view, options.max_depth_m);
+    scales.length = std::max(scales.length, view.u_m.length());
   }
-  if (!std::all_of(panels.begin(), panels.end(),
-                   [](const SectionPanel& panel) { return panel.section.earth.surface.is_flat(); })) {
+  if (!std::ranges::all_of(views, [](const SliceView& v) { return v.model->earth.surface.is_flat(); }))
     scales.z_top -= headroom * (scales.z_bottom - scales.z_top);
-  }
-  if (options.y_max_m > options.y_min_m) {
-    scales.y_min = options.y_min_m;
-    scales.y_max = options.y_max_m;
-  }
-  scales.unit = length_unit(std::max(scales.y_max - scales.y_min, scales.z_bottom - scales.z_top));
-  choose_colours(scales, panels);
-  scales.log_min = std::isfinite(options.min_log10) ? options.min_log10 : scales.log_min;
-  scales.log_max = std::isfinite(options.max_log10) ? options.max_log10 : scales.log_max;
+  for (SliceView& view : views) view.v_m.to = scales.z_bottom;
+  scales.unit = length_unit(std::max(scales.length, scales.z_bottom - scales.z_top));
   scales.panel_width = options.width - left_margin - right_margin;
   scales.panel_height = default_panel_height;
   if (options.vertical_exaggeration > 0.0) {
-    scales.panel_height = std::clamp(options.vertical_exaggeration * scales.panel_width *
-                                         (scales.z_bottom - scales.z_top) / (scales.y_max - scales.y_min),
-                                     min_panel_height, max_panel_height);
+    scales.panel_height = std::clamp(
+        options.vertical_exaggeration * scales.panel_width * (scales.z_bottom - scales.z_top) / scales.length,
+        min_panel_height, max_panel_height);
   }
   return scales;
 }
 
-Point place_of(const Frame& frame, const Scales& scales, const mesh::Flat& place) {
-  return frame.at(place.u_m / scales.unit.metres, place.v_m / scales.unit.metres);
-}
-
-void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Model& section,
-                const mesh::Slice& slice) {
-  const ColourMap& map = scales.colours();
-  const Eigen::VectorXd values = values_in_picture(section);
-  for (const mesh::SlicePiece& piece : slice.pieces) {
-    const double value = values[piece.cell];
-    if (!std::isfinite(value) || std::min(piece.corners[0].v_m, piece.corners[1].v_m) > scales.z_bottom) {
-      continue;
-    }
-    const auto at = [&](std::size_t corner) { return place_of(frame, scales, piece.corners[corner]); };
-    canvas.cell({at(0), at(1), at(2), at(3)},
-                map.at((value - scales.log_min) / (scales.log_max - scales.log_min)));
+/// A panel with its slice in its frame, in which lengths have a unit.
+struct Drawn {
+  const SectionPanel& panel;
+  const SliceView& view;
+  const Scales& scales;
+  Frame frame;
+  [[nodiscard]] Point at(const mesh::Flat& place) const {
+    return frame.at((panel.along_first_m + place.u_m) / scales.unit.metres, place.v_m / scales.unit.metres);
   }
-}
-
-std::vector<Point> line_of(const Frame& frame, const Scales& scales, const std::vector<mesh::Flat>& places) {
-  std::vector<Point> line;
-  for (const mesh::Flat& place : places) line.push_back(place_of(frame, scales, place));
-  return line;
-}
-
-void draw_investigation(Canvas& canvas, const Frame& frame, const Scales& scales, const SectionPanel& panel) {
-  if (panel.investigated.size() == 0) return;
-  const auto at = [&](double y_m, double depth_m) {
-    return frame.at(y_m / scales.unit.metres, depth_m / scales.unit.metres);
-  };
-  draw_unseen(canvas, {frame.box(), at, scales.y_min, scales.y_max, scales.z_top, scales.z_bottom},
-              panel.section.earth, panel.investigated);
-}
+  [[nodiscard]] std::vector<Point> line(const std::vector<mesh::Flat>& places) const {
+    std::vector<Point> points;
+    for (const mesh::Flat& place : places) points.push_back(at(place));
+    return points;
+  }
+};
 
 void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double below_m) {
   const double top = frame.y(below_m / scales.unit.metres);
@@ -186,15 +132,14 @@ void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double 
 }
 
 /// Along the cells' edges, so that it follows the surface where they do.
-void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const mesh::Earth& earth,
-                const mesh::Slice& slice, const mesh::Box& box) {
+void draw_frame(Canvas& canvas, const Drawn& drawn, const mesh::Box& box) {
   std::vector<double> along{box.y_m.from, box.y_m.to};
-  for (const mesh::Flat& place : slice.surface) {
+  for (const mesh::Flat& place : drawn.view.slice.surface) {
     if (place.u_m > box.y_m.from && place.u_m < box.y_m.to) along.push_back(place.u_m);
   }
   std::sort(along.begin(), along.end());
   const auto at = [&](double y_m, double z_m) {
-    return place_of(axes, scales, {y_m, mesh::true_z_m(earth, {0.0, y_m, z_m})});
+    return drawn.at({y_m, mesh::true_z_m(drawn.panel.section.earth, {0.0, y_m, z_m})});
   };
   std::vector<Point> line;
   for (const double y : along) line.push_back(at(y, box.z_m.from));
@@ -203,17 +148,13 @@ void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const m
   canvas.polyline(line, {ink, 1.4, {6.0, 3.0}});
 }
 
-StationLabels labels_of(const SectionPanel& panel, const Frame& frame, const Scales& scales,
-                        double names_top) {
+StationLabels labels_of(const Drawn& drawn, double names_top) {
   StationLabels labels;
-  for (std::size_t k = 0; k < panel.station_names.size(); ++k) {
-    const double y = panel.station_y_m[k];
-    if (y < scales.y_min || y > scales.y_max) {
-      continue;
-    }
-    labels.names.push_back(panel.station_names[k]);
-    labels.x.push_back(frame.x(y / scales.unit.metres));
-    labels.surface_y.push_back(frame.y(panel.section.earth.surface.z_at(0.0, y) / scales.unit.metres));
+  for (const mesh::SliceSite& site : drawn.view.slice.sites) {
+    if (!drawn.view.u_m.contains(site.at.u_m)) continue;
+    labels.names.push_back(site.name);
+    labels.x.push_back(drawn.at(site.at).x);
+    labels.surface_y.push_back(drawn.at(site.at).y);
   }
   labels.top = names_top;
   return labels;
@@ -224,9 +165,15 @@ std::string depth_label(const Scales& scales) {
 }
 
 void check(const SectionPanel& panel) {
-  mesh::require_section(panel.section.earth, "io::report::sections_picture");
+  if (std::holds_alternative<mesh::HorizontalCut>(panel.cut))
+    throw core::InvalidArgument(
+        "io::report::sections_picture#not_vertical",
+        "panel '{}': expected a section or a vertical cut, but the cut is horizontal; draw it on a map",
+        panel.title);
+  if (!is_cut(panel)) mesh::require_section(panel.section.earth, "io::report::sections_picture");
   const Eigen::Index n_cells = panel.section.earth.grid.n_cells();
-  if (panel.section.values.size() != n_cells || panel.station_names.size() != panel.station_y_m.size()) {
+  if (panel.section.values.size() != n_cells || panel.station_names.size() != panel.station_y_m.size() ||
+      (!panel.station_x_m.empty() && panel.station_x_m.size() != panel.station_y_m.size())) {
     throw core::ShapeError(
         "io::report::sections_picture#wrong_panel",
         "panel '{}': expected {} resistivities and as many station names as positions, got {}; {}, {}",
@@ -243,33 +190,39 @@ double label_height(const SectionPanel& panel) {
   return panel.station_names.empty() ? 4.0 : station_label_height(panel.station_names) + 6.0;
 }
 
-void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales, double frame_top,
-                const SectionPictureOptions& options, bool is_last) {
-  const Axis x{scales.y_min / scales.unit.metres,
-               scales.y_max / scales.unit.metres,
+enum class AlongAxis { shown, hidden };
+
+Frame frame_of(const SectionPanel& panel, const SliceView& view, const Scales& scales, double top,
+               AlongAxis along) {
+  const bool shown = along == AlongAxis::shown;
+  const double first = panel.along_first_m;
+  const Axis x{(first + view.u_m.from) / scales.unit.metres,
+               (first + view.u_m.to) / scales.unit.metres,
                Scale::linear,
-               is_last ? fmt::format("Distance along profile ({})", scales.unit.name) : "",
-               is_last ? TickLabels::shown : TickLabels::hidden,
-               10};
+               shown ? fmt::format("{} ({})", panel.along, scales.unit.name) : "",
+               shown ? TickLabels::shown : TickLabels::hidden,
+               std::max(3, static_cast<int>(10.0 * view.u_m.length() / scales.length))};
   const Axis depth{scales.z_top / scales.unit.metres, scales.z_bottom / scales.unit.metres, Scale::linear,
                    depth_label(scales)};
-  const Frame frame({left_margin, frame_top, scales.panel_width, scales.panel_height}, x, depth);
-  canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title,
+  return {{left_margin, top, scales.panel_width * view.u_m.length() / scales.length, scales.panel_height},
+          x,
+          depth};
+}
+
+void draw_panel(Canvas& canvas, const Drawn& drawn, const CellColours& colours, double veil_below_m) {
+  const auto& [panel, view, scales, frame] = drawn;
+  const auto place = [&](const mesh::Flat& at) { return drawn.at(at); };
+  canvas.text({left_margin, frame.box().y - label_height(panel) - 6.0}, panel.title,
               {.size = 14.0, .weight = Weight::bold});
   canvas.begin_clip(frame.box());
-  const mesh::Earth& earth = panel.section.earth;
-  const mesh::Slice slice = mesh::slice(earth);
-  draw_cells(canvas, frame, scales, panel.section, slice);
-  for (const auto& outline : slice.water) canvas.polygon(line_of(frame, scales, outline), {water, {}});
-  draw_veil(canvas, frame, scales, options.mask_below_m);
-  draw_investigation(canvas, frame, scales, panel);
-  for (const NamedBox& each : panel.frames) draw_frame(canvas, frame, scales, earth, slice, each.box);
+  draw_slice(canvas, view, colours, place);
+  draw_veil(canvas, frame, scales, veil_below_m);
+  if (panel.investigated.size() > 0) draw_unseen(canvas, view, panel.investigated, frame.box(), place);
+  for (const NamedBox& each : panel.frames) draw_frame(canvas, drawn, each.box);
   canvas.end_clip();
-  if (!panel.section.earth.surface.is_flat()) {
-    canvas.polyline(line_of(frame, scales, slice.surface), {ink, 1.2, {}});
-  }
+  if (!panel.section.earth.surface.is_flat()) canvas.polyline(drawn.line(view.slice.surface), {ink, 1.2, {}});
   frame.draw(canvas);
-  draw_stations(canvas, labels_of(panel, frame, scales, frame_top - 12.0));
+  draw_stations(canvas, labels_of(drawn, frame.box().y - 12.0));
 }
 
 /// Returns the ends that all panels on a map have in common.
@@ -284,12 +237,12 @@ LineEnds common_ends(const std::vector<SectionPanel>& panels) {
 }
 
 /// Writes the directions of both ends below the axis, and to the left of the last one what the scales hide.
-void draw_footer(Canvas& canvas, const Scales& scales, double y, const LineEnds& ends) {
+void draw_footer(Canvas& canvas, const Scales& scales, bool gaps, double y, const LineEnds& ends) {
   const double right = left_margin + scales.panel_width;
   canvas.text({left_margin, y}, ends.first, {.size = 12.0, .weight = Weight::bold});
   canvas.text({right, y}, ends.last, {.size = 12.0, .horizontal = Align::end, .weight = Weight::bold});
   canvas.text({ends.last.empty() ? right : right - ends_width, y},
-              fmt::format("{}vertical exaggeration {:.2g} : 1", scales.gaps ? "white: no value;  " : "",
+              fmt::format("{}vertical exaggeration {:.2g} : 1", gaps ? "white: no value;  " : "",
                           scales.exaggeration()),
               {.size = 10.0, .color = grey, .horizontal = Align::end});
 }
@@ -309,28 +262,33 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
     throw core::InvalidArgument("io::report::sections_picture#no_panel",
                                 "expected at least one panel, but the list is empty");
   }
-  double height = bottom_margin;
   std::for_each(panels.begin(), panels.end(), check);
-  const Scales scales = make_scales(panels, options);
-  for (const SectionPanel& panel : panels) {
-    height += title_height + label_height(panel) + scales.panel_height + panel_gap;
-  }
+  std::vector<SliceView> views = views_of(panels, options);
+  const Scales scales = make_scales(views, options);
+  const CellColours colours = colours_of(views, options.quantity, options.min_log10, options.max_log10);
+  const bool own_axes = std::ranges::any_of(panels, is_cut);
+  const double gap = own_axes ? bottom_margin : panel_gap;
+  double height = bottom_margin + panel_gap - gap;
+  for (const SectionPanel& panel : panels)
+    height += title_height + label_height(panel) + scales.panel_height + gap;
   Canvas canvas(options.width, height);
   double top = 0.0, first_frame_top = 0.0;
   for (std::size_t k = 0; k < panels.size(); ++k) {
     top += title_height + label_height(panels[k]);
     first_frame_top = k == 0 ? top : first_frame_top;
-    draw_panel(canvas, panels[k], scales, top, options, k + 1 == panels.size());
-    top += scales.panel_height + panel_gap;
+    const bool has_axis = own_axes || k + 1 == panels.size();
+    const Frame frame =
+        frame_of(panels[k], views[k], scales, top, has_axis ? AlongAxis::shown : AlongAxis::hidden);
+    draw_panel(canvas, {panels[k], views[k], scales, frame}, colours, options.mask_below_m);
+    top += scales.panel_height + gap;
   }
-  const double all_frames = top - panel_gap - first_frame_top;
+  const double all_frames = top - gap - first_frame_top;
   const double bar_height = std::min(all_frames, 420.0);
   draw_colour_bar(canvas,
                   {left_margin + scales.panel_width + 16.0, first_frame_top + 0.5 * (all_frames - bar_height),
                    16.0, bar_height},
-                  scales.colours(), scales.axis(),
-                  Clipped::of(scales.least, scales.most, scales.log_min, scales.log_max));
-  draw_footer(canvas, scales, top - panel_gap + 33.0, common_ends(panels));
+                  colours.map(), colours.axis(), colours.clipped());
+  draw_footer(canvas, scales, colours.gaps, top - gap + 33.0, common_ends(panels));
   return canvas;
 }
 

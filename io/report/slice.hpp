@@ -3,15 +3,13 @@
 
 #include "inversion/outcome.hpp"
 #include "io/report/canvas.hpp"
+#include "io/report/slice_drawing.hpp"
 
 #include <limits>
 #include <string>
 #include <vector>
 
 namespace lodestone::io::report {
-
-/// The meaning of the colours of a section: log10 of its resistivities, or standard deviations in decades.
-enum class SectionQuantity { resistivity, deviation };
 
 /// Colour scale and extent shared by the panels of a section picture.
 struct SectionPictureOptions {
@@ -21,7 +19,7 @@ struct SectionPictureOptions {
                                                  ///< (2nd and 98th percentile, half decades)
   double max_log10 = std::numeric_limits<double>::quiet_NaN();
   double max_depth_m = 0.0;             ///< 0: the whole grid
-  double y_min_m = 0.0, y_max_m = 0.0;  ///< equal: the whole grid
+  double y_min_m = 0.0, y_max_m = 0.0;  ///< equal: the whole grid; cuts of volumes have their own ends
   double vertical_exaggeration = 0.0;   ///< 0: what fills the picture's height
   double mask_below_m = 0.0;            ///< depths below are veiled (no longer resolved); 0: none
   double width = 1000.0;                ///< width of the picture
@@ -41,15 +39,21 @@ struct LineEnds {
 };
 [[nodiscard]] LineEnds ends_of(const physics::mesh::Frame& frame);
 
-/// One section with the stations drawn on its surface.
+/// One section, or a vertical cut of a volume, with the stations drawn on its surface.
 struct SectionPanel {
   std::string title;
-  physics::mesh::Model section;  ///< cells that are not finite stay white
+  physics::mesh::Model section;  ///< cells that are not finite stay white; a volume where `cut` is vertical
   std::vector<std::string> station_names;
   std::vector<double> station_y_m;
   std::vector<NamedBox> frames{};
   Eigen::VectorXd investigated{};  ///< cells below ½ are hatched; empty: none
   LineEnds ends{};                 ///< written below the lowest panel where no other panel differs
+  physics::mesh::Cut cut{};        ///< the whole section, or a vertical cut of a volume
+  std::string along = "Distance along profile";  ///< name of the horizontal axis
+  double along_first_m = 0.0;                    ///< its value where a vertical cut begins
+  std::vector<double> station_x_m{};             ///< places in a volume; empty: 0
+  double stations_within_m =
+      std::numeric_limits<double>::infinity();  ///< largest distance from a vertical cut
 };
 
 enum class Sites { shown, hidden };
@@ -59,8 +63,9 @@ enum class Sites { shown, hidden };
                                     Eigen::VectorXd values, Sites sites);
 
 /// Draws sections one above the other with the same scales. Triangles at the colour bar: there are values
-/// beyond it. A note says that white cells have no value. errors: InvalidArgument without panels and unless
-/// every earth is a section; ShapeError.
+/// beyond it. A note says that white cells have no value. Each vertical cut of a volume has its own axis.
+/// errors: InvalidArgument without panels, with a horizontal cut, and unless every earth is a section or is
+/// cut; ShapeError.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels,
                                       const SectionPictureOptions& options = {});
 /// Returns the final section of an outcome with its sites and the regions of a learned prior. The title

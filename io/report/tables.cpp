@@ -3,6 +3,7 @@
 
 #include "io/report/axes.hpp"
 #include "io/report/html.hpp"
+#include "io/report/map_sheet.hpp"
 #include "physics/mt/datum.hpp"
 
 #include <fmt/format.h>
@@ -51,8 +52,9 @@ void add_earth_rows(const physics::mesh::Earth& earth, Rows& rows) {
   using physics::mesh::Axis;
   std::vector<std::string> sizes;
   if (grid.has(Axis::x)) sizes.push_back(fmt::format("{} along x", grid.n_x()));
-  if (grid.has(Axis::y)) sizes.push_back(fmt::format("{} columns", grid.n_y()));
-  sizes.push_back(fmt::format("{} {}", grid.n_z(), grid.dimension() == 1 ? "layers" : "rows"));
+  if (grid.has(Axis::y))
+    sizes.push_back(fmt::format("{} {}", grid.n_y(), grid.has(Axis::x) ? "along y" : "columns"));
+  sizes.push_back(fmt::format("{} {}", grid.n_z(), grid.dimension() == 2 ? "rows" : "layers"));
   rows.push_back({"Unknowns", fmt::format("{} ({})", grid.n_cells(), fmt::join(sizes, " × "))});
   double longest_m = 0.0;  // one unit for all
   for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
@@ -160,7 +162,9 @@ struct PlaceColumn {
 };
 
 /// Returns the coordinates that are known of some site.
-std::vector<PlaceColumn> place_columns(const core::Table& sites) {
+std::vector<PlaceColumn> place_columns(const inversion::Outcome& outcome) {
+  const core::Table& sites = outcome.sites;
+  const bool on_map = outcome.model.earth.grid.dimension() == 3;
   std::vector<PlaceColumn> columns;
   const auto add = [&](const char* name, std::string title, double unit, int decimals) {
     if (!sites.has(name) || !sites.column(name).is_numbers()) return;
@@ -171,9 +175,17 @@ std::vector<PlaceColumn> place_columns(const core::Table& sites) {
   add("latitude_deg", "latitude (°)", 1.0, 4);
   add("longitude_deg", "longitude (°)", 1.0, 4);
   if (sites.has("y_m") && sites.n_rows() > 0) {
-    const auto [least, most] = std::ranges::minmax(sites.numbers("y_m"));
-    const LengthUnit unit = length_unit(most - least);
-    add("y_m", fmt::format("y along the profile ({})", unit.name), unit.metres, unit.metres > 1.0 ? 2 : 1);
+    const auto range = [&](const char* name) {
+      const auto [least, most] = std::ranges::minmax(sites.numbers(name));
+      return most - least;
+    };
+    const bool has_map = on_map && sites.has("x_m");
+    const LengthUnit unit = length_unit(has_map ? std::max(range("x_m"), range("y_m")) : range("y_m"));
+    const int decimals = unit.metres > 1.0 ? 2 : 1;
+    const MapAxes axes = map_axes(outcome.frame);
+    if (has_map) add("x_m", fmt::format("{} ({})", axes.x, unit.name), unit.metres, decimals);
+    const std::string y = on_map ? axes.y : "y along the profile";
+    add("y_m", fmt::format("{} ({})", y, unit.name), unit.metres, decimals);
   }
   add("elevation_m", "elevation (m)", 1.0, 0);
   return columns;
@@ -223,7 +235,7 @@ std::string station_table(const inversion::Outcome& outcome) {
   const std::vector<SiteCounts> sites = count_sites(outcome);
   if (sites.empty()) return {};
   std::vector<std::string> head{"Station"};
-  const std::vector<PlaceColumn> places = place_columns(outcome.sites);
+  const std::vector<PlaceColumn> places = place_columns(outcome);
   for (const PlaceColumn& each : places) head.push_back(each.title);
   for (const char* title : {"data used", "masked", "rms"}) head.emplace_back(title);
   Rows rows;

@@ -57,7 +57,8 @@ Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout la
       stations(std::move(stations_in)),
       frequencies_hz(std::move(frequencies_in)),
       meshes(std::move(meshes_in)),
-      options(options_in) {
+      options(options_in),
+      warned(frequencies_hz.size()) {
   check();
   make_units();
   share_units();
@@ -176,6 +177,20 @@ std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job, 
       kind, {band.grid, scale * model.masses, scale * model.cell_conductivities, band.ground});
 }
 
+void Simulation::Impl::log_fallback(const Job& job, const std::string& solver,
+                                    const linalg::EdgeSolveReport& report) const {
+  const std::string text =
+      fmt::format("at {:.4g} Hz the {} solver went on with {}: {} iterations, residual {:.1e}",
+                  frequencies_hz[job.frequency], solver, report.fallback, report.iterations,
+                  report.true_residual);
+  const bool is_usual = report.fallback == core::word(linalg::CycleReal::twice);
+  const bool is_first = !is_usual && !warned[static_cast<std::size_t>(job.frequency)].exchange(true);
+  if (is_first)
+    core::log::warning(core::log::Id("mt::d3::simulation#fallback"), "{}", text);
+  else
+    core::log::debug("{}", text);
+}
+
 linalg::PairBlock Simulation::Impl::solve(const Job& job, const linalg::EdgeSolver& solver,
                                           const linalg::PairBlock& sources,
                                           double divergence_tolerance) const {
@@ -188,10 +203,7 @@ linalg::PairBlock Simulation::Impl::solve(const Job& job, const linalg::EdgeSolv
       counts.iterations += report.iterations;
       if (report.fallback.empty()) continue;
       ++counts.fallbacks;
-      core::log::warning(core::log::Id("mt::d3::simulation#fallback"),
-                         "at {:.4g} Hz the {} solver went on with {}: {} iterations, residual {:.1e}",
-                         frequencies_hz[job.frequency], solver.name(), report.fallback, report.iterations,
-                         report.true_residual);
+      log_fallback(job, solver.name(), report);
     }
   } catch (const core::SolverError& error) {
     throw core::SolverError(error.place(), "at {:.4g} Hz: {}", frequencies_hz[job.frequency], error.what());

@@ -69,6 +69,7 @@ struct Simulation::Impl {
   std::vector<Job> own_jobs;  ///< the most expensive first
   std::map<int, std::unique_ptr<const BandProblem>> bands;
   mutable SharedCounts counts;
+  mutable std::vector<std::atomic<bool>> warned;  ///< per frequency, of a fallback
 
   Impl(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
        std::vector<double> frequencies_hz, MeshSet meshes, const SimulationOptions& options);
@@ -82,6 +83,9 @@ struct Simulation::Impl {
   /// Solves and counts; errors name the frequency.
   [[nodiscard]] linalg::PairBlock solve(const Job& job, const linalg::EdgeSolver& solver,
                                         const linalg::PairBlock& sources, double divergence_tolerance) const;
+  /// Logs the methods that a solve went on with: once per frequency as a warning. Double precision is usual
+  /// where contrasts are large, and no warning.
+  void log_fallback(const Job& job, const std::string& solver, const linalg::EdgeSolveReport& report) const;
   /// Calls work(i) for the jobs of this rank: in threads where there is one for each, else one after the
   /// other with threads inside. An error becomes that of all ranks. collective.
   void for_each_job(const std::function<void(std::size_t)>& work) const;

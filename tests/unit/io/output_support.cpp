@@ -282,6 +282,96 @@ inversion::Outcome synthetic_result(const SyntheticOptions& options) {
   return result;
 }
 
+namespace {
+
+/// Returns edges from −20 to 20 km in steps of 1 km, with padding of five growing cells on both sides.
+std::vector<double> padded_edges_m() {
+  std::vector<double> edges{-83e3, -57e3, -41e3, -32e3, -26e3};
+  for (int k = -20; k <= 20; ++k) edges.push_back(1e3 * k);
+  edges.insert(edges.end(), {26e3, 32e3, 41e3, 57e3, 83e3});
+  return edges;
+}
+
+double log10_in_volume(double x, double y, double z) {
+  return 2.0 + 0.5 * std::tanh(z / 10e3 - 1.0) -
+         1.6 * bump(x, y, 4e3, 3e3, 4e3, 4e3) * std::exp(-std::pow((z - 4e3) / 3e3, 4)) +
+         1.3 * bump(x, y, -5e3, -5e3, 3e3, 3e3) * std::exp(-std::pow((z - 2e3) / 2e3, 4)) +
+         0.2 * std::sin(x / 1e3) * std::sin(y / 1e3) * std::exp(-z / 500.0);
+}
+
+mesh::Model volume_model(double hill_m) {
+  mesh::Model model{{mesh::TensorGrid(mesh::Edges{padded_edges_m(), padded_edges_m(),
+                                                  mesh::geometric_edges_m(50.0, 1.2, 30)})},
+                    {},
+                    {}};
+  if (hill_m != 0.0) {
+    const Eigen::VectorXd along = Eigen::VectorXd::LinSpaced(21, -10e3, 10e3);
+    const std::vector<double> places(along.begin(), along.end());
+    const Eigen::VectorXd height = Eigen::exp(-(along.array() / 5e3).square());
+    model.earth.surface = mesh::Surface(places, places, -hill_m * height * height.transpose());
+  }
+  const mesh::TensorGrid& grid = model.earth.grid;
+  model.values.resize(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz)
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      for (int ix = 0; ix < grid.n_x(); ++ix)
+        model.values[grid.index(iz, iy, ix)] = log10_in_volume(
+            grid.centre_m(mesh::Axis::x, ix), grid.centre_m(mesh::Axis::y, iy), grid.z_centre_m(iz));
+  return model;
+}
+
+mt::Survey map_survey() {
+  std::vector<mt::Station> stations;
+  for (int k = 0; k < 25; ++k)
+    stations.push_back({.name = fmt::format("M{:02}", k + 1),
+                        .y_m = 4e3 * (k % 5 - 2) + 500.0 * std::sin(7.0 * k),
+                        .latitude_deg = 45.0 + 0.036 * (k / 5),
+                        .longitude_deg = -122.0 + 0.05 * (k % 5),
+                        .x_m = 4e3 * (k / 5 - 2) + 500.0 * std::cos(5.0 * k)});
+  std::vector<double> frequencies;
+  for (int k = 0; k < 8; ++k) frequencies.push_back(100.0 * std::pow(10.0, -4.0 * k / 7.0));
+  std::vector<mt::Datum> quantities;
+  for (const mt::Element element : mt::all_elements) {
+    quantities.push_back(mt::real_part_of(element));
+    quantities.push_back(mt::partner_of(mt::real_part_of(element)));
+  }
+  return mt::full_survey(stations, frequencies, quantities);
+}
+
+}  // namespace
+
+inversion::Outcome synthetic_volume(double hill_m) {
+  inversion::Outcome result{.model = volume_model(hill_m)};
+  result.start = Eigen::VectorXd::Constant(result.model.earth.grid.n_cells(), 2.0);
+  mt::Observations data;
+  data.survey = map_survey();
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
+  data.value.resize(n);
+  data.sigma.resize(n);
+  result.predicted.resize(n);
+  const core::Philox random(11);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const mt::DatumKey& key = data.survey.keys[static_cast<std::size_t>(k)];
+    const mt::Station& at = data.survey.stations[static_cast<std::size_t>(key.station)];
+    const bool is_tipper = mt::rule_of(key.quantity).floor == mt::FloorKind::tipper;
+    const double size = is_tipper ? 1.0 : 1e-2;  // a layered earth is of no use to the pictures
+    result.predicted[k] = size * (0.1 * std::sin(at.x_m / 3e3) + 0.2 * std::cos(at.y_m / 5e3));
+    data.sigma[k] = 0.02 * size;
+    const double misfit = key.station == 12 ? 3.0 : 1.1;
+    data.value[k] =
+        result.predicted[k] + misfit * data.sigma[k] * random.normal(static_cast<std::uint64_t>(k));
+    data.reason.push_back(k % 29 == 5 ? mt::MaskReason::listed : mt::MaskReason::kept);
+    data.interpolated.push_back(0);
+  }
+  result.data = data.data_set();
+  mt::Profile places = mt::profile_along({});
+  for (const mt::Station& station : data.survey.stations) places.offset_m.push_back(station.x_m);
+  result.sites = inversion::mt::site_table(data.survey.stations, places);
+  add_run(result);
+  result.about.title = "Synthetic volume";
+  return result;
+}
+
 inversion::Outcome layers_of_density() {
   inversion::Outcome result{.about = {.title = "Layers"},
                             .model = {{mesh::TensorGrid::layers(10.0, 1.5, 5)},

@@ -51,6 +51,10 @@ struct SyntheticOptions {
 /// Returns a result as a run along a 719 km profile would leave it: two conductors, a resistive block, data
 /// of the columns below each station with noise, some masked and interpolated data.
 inversion::Outcome synthetic_result(const SyntheticOptions& options = {});
+/// Returns a result as a run over a grid of 5 × 5 sites, about 4 km apart, would leave it. Impedances and
+/// tippers of 8 periods have noise; some are masked. A conductor lies in the north-east, a resistive block in
+/// the south-west, and padding around both.
+inversion::Outcome synthetic_volume(double hill_m = 0.0);
 /// Returns an outcome of another physics: densities of five layers and seven data without sites or periods.
 inversion::Outcome layers_of_density();
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/map_sheet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace lodestone::io::report {
+
+namespace mesh = physics::mesh;
+
+namespace {
+
+constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, head = 34.0;
+constexpr double map_head = 20.0, gap = 16.0, tallest_map = 420.0;
+constexpr double margin_part = 0.15, least_ratio = 0.4;  // of the extent around sites
+constexpr double name_size = 8.5;
+
+mesh::Interval widened(mesh::Interval range, double by) { return {range.from - by, range.to + by}; }
+
+/// Cuts a range at the ends of a grid.
+mesh::Interval inside(const mesh::Interval& range, const std::vector<double>& edges) {
+  return {std::max(range.from, edges.front()), std::min(range.to, edges.back())};
+}
+
+double narrowest_m(const mesh::TensorGrid& grid) {
+  double width = INFINITY;
+  for (const mesh::Axis axis : {mesh::Axis::x, mesh::Axis::y})
+    for (int k = 0; k < grid.n(axis); ++k) width = std::min(width, grid.width_m(axis, k));
+  return width;
+}
+
+bool overlap(const Box& a, const Box& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+bool holds(const Box& outer, const Box& inner) {
+  return inner.x >= outer.x && inner.y >= outer.y && inner.x + inner.width <= outer.x + outer.width &&
+         inner.y + inner.height <= outer.y + outer.height;
+}
+
+/// Returns the boxes that a name may have: to the right, to the left, above and below its mark.
+std::array<Box, 4> places_of(const SiteMark& site, double radius) {
+  const double width = text_width(site.name, {.size = name_size}), height = name_size, off = radius + 2.0;
+  const auto& [x, y] = site.at;
+  return {{{x + off, y - 0.5 * height, width, height},
+           {x - off - width, y - 0.5 * height, width, height},
+           {x - 0.5 * width, y - off - height, width, height},
+           {x - 0.5 * width, y + off, width, height}}};
+}
+
+}  // namespace
+
+std::vector<mesh::Site> map_sites(const inversion::Outcome& outcome) {
+  const core::Table& table = outcome.sites;
+  std::vector<mesh::Site> sites;
+  if (!table.has("name") || !table.has("x_m") || !table.has("y_m")) return sites;
+  for (std::size_t k = 0; k < table.n_rows(); ++k) {
+    const mesh::Point at{table.numbers("x_m")[k], table.numbers("y_m")[k], 0.0};
+    if (std::isfinite(at.x_m) && std::isfinite(at.y_m)) sites.push_back({table.texts("name")[k], at});
+  }
+  return sites;
+}
+
+MapExtent extent_around(const std::vector<mesh::Site>& sites, const mesh::TensorGrid& grid) {
+  const auto &x_edges = grid.edges_m(mesh::Axis::x), &y_edges = grid.edges_m(mesh::Axis::y);
+  if (sites.empty()) return {{x_edges.front(), x_edges.back()}, {y_edges.front(), y_edges.back()}};
+  MapExtent extent{{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
+  for (const mesh::Site& site : sites) {
+    extent.x_m = {std::min(extent.x_m.from, site.at.x_m), std::max(extent.x_m.to, site.at.x_m)};
+    extent.y_m = {std::min(extent.y_m.from, site.at.y_m), std::max(extent.y_m.to, site.at.y_m)};
+  }
+  const double longest = extent.longest_m();
+  const double margin = longest > 0.0 ? margin_part * longest : 5.0 * narrowest_m(grid);
+  for (mesh::Interval* range : {&extent.x_m, &extent.y_m}) *range = widened(*range, margin);
+  const double least = least_ratio * extent.longest_m();
+  for (mesh::Interval* range : {&extent.x_m, &extent.y_m})
+    if (range->length() < least) *range = widened(*range, 0.5 * (least - range->length()));
+  return {inside(extent.x_m, x_edges), inside(extent.y_m, y_edges)};
+}
+
+MapAxes map_axes(const mesh::Frame& frame) {
+  if (std::abs(frame.azimuth_deg - 90.0) < 1.0) return {};
+  return {.x = "x", .y = "y"};
+}
+
+MapSheet::MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns)
+    : extent_(extent),
+      axes_(std::move(axes)),
+      n_maps_(n_maps),
+      n_columns_(n_columns),
+      unit_(length_unit(extent.longest_m())) {
+  map_width_ = (width - left_margin - right_margin - (n_columns - 1) * gap) / n_columns;
+  map_height_ = map_width_ * extent.x_m.length() / extent.y_m.length();
+  if (map_height_ <= tallest_map) return;
+  map_width_ *= tallest_map / map_height_;
+  map_height_ = tallest_map;
+}
+
+double MapSheet::height() const {
+  const int n_rows = (n_maps_ + n_columns_ - 1) / n_columns_;
+  return head + n_rows * (map_head + map_height_) + (n_rows - 1) * (gap - 4.0) + bottom_margin;
+}
+
+Box MapSheet::box(int k) const {
+  const int row = k / n_columns_, column = k % n_columns_;
+  return {left_margin + column * (map_width_ + gap),
+          head + map_head + row * (map_height_ + map_head + gap - 4.0), map_width_, map_height_};
+}
+
+Frame MapSheet::frame(int k) const {
+  const bool at_left = k % n_columns_ == 0, at_bottom = k + n_columns_ >= n_maps_;
+  const int n_ticks = map_width_ > 300.0 ? 6 : 4;
+  const auto axis = [&](double first, double last, const std::string& name, bool labelled) {
+    return Axis{first / unit_.metres,
+                last / unit_.metres,
+                Scale::linear,
+                labelled ? fmt::format("{} ({})", name, unit_.name) : "",
+                labelled ? TickLabels::shown : TickLabels::hidden,
+                n_ticks};
+  };
+  return {box(k), axis(extent_.y_m.from, extent_.y_m.to, axes_.y, at_bottom),
+          axis(extent_.x_m.to, extent_.x_m.from, axes_.x, at_left)};
+}
+
+Box MapSheet::colour_bar() const {
+  const Box first = box(0), last = box(n_maps_ - 1);
+  const int in_row = std::min(n_maps_, n_columns_);
+  const double all = last.y + last.height - first.y, bar = std::min(all, 420.0);
+  return {box(in_row - 1).x + map_width_ + 16.0, first.y + 0.5 * (all - bar), 16.0, bar};
+}
+
+void MapSheet::draw_frame(Canvas& canvas, int k, const std::string& title) const {
+  frame(k).draw(canvas);
+  canvas.text({box(k).x, box(k).y - 6.0}, title, {.size = 11.0, .weight = Weight::bold});
+}
+
+void MapSheet::draw_title(Canvas& canvas, const std::string& title, const std::string& remark) const {
+  const TextStyle style{.size = 14.0, .weight = Weight::bold};
+  canvas.text({left_margin, head - 12.0}, title, style);
+  canvas.text({left_margin + text_width(title, style) + 14.0, head - 12.0}, remark,
+              {.size = 10.0, .color = grey});
+}
+
+void draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box) {
+  std::vector<Box> taken;
+  for (const SiteMark& site : sites)
+    taken.push_back({site.at.x - radius, site.at.y - radius, 2.0 * radius, 2.0 * radius});
+  for (const SiteMark& site : sites) {
+    for (const Box& place : places_of(site, radius)) {
+      if (!holds(box, place) ||
+          std::ranges::any_of(taken, [&](const Box& other) { return overlap(place, other); }))
+        continue;
+      canvas.text({place.x, place.y + 0.5 * place.height}, site.name,
+                  {.size = name_size, .vertical = Align::middle});
+      taken.push_back(place);
+      break;
+    }
+  }
+}
+
+}  // namespace lodestone::io::report

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/volume.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/report/property.hpp"
+#include "io/report/slice.hpp"
+#include "io/report/slice_drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace lodestone::io::report {
+
+namespace mesh = physics::mesh;
+
+namespace {
+
+constexpr int n_maps = 6, n_columns = 3;
+constexpr double shallowest_part = 0.25;   // of a skin depth of the shortest period
+constexpr double investigated_part = 0.1;  // of the cells of a layer, which make it one that data see
+constexpr double near_part = 0.06;         // of the extent: sites this near stand on a cut
+constexpr double below_deepest = 1.5;      // depth of the vertical slices over that of the deepest map
+constexpr double dot_radius = 2.6;
+constexpr double tallest_cut = 330.0, lowest_cut = 150.0, narrowest_cut = 400.0, around_cut = 172.0;
+const Stroke cut_line{ink, 1.2, {6.0, 3.0}};
+
+void require_volume(const inversion::Outcome& outcome) {
+  if (outcome.model.earth.grid.dimension() != 3)
+    throw core::InvalidArgument("io::report::volume#not_a_volume",
+                                "expected a model with the axes x, y and z, but its grid has {} axes; draw "
+                                "sections with section_picture",
+                                outcome.model.earth.grid.dimension());
+}
+
+/// Returns the indices of the cells of a layer whose centres lie in the extent.
+std::vector<Eigen::Index> cells_in(const mesh::TensorGrid& grid, const MapExtent& extent, int layer) {
+  std::vector<Eigen::Index> cells;
+  for (int iy = 0; iy < grid.n_y(); ++iy) {
+    for (int ix = 0; ix < grid.n_x(); ++ix) {
+      if (extent.x_m.contains(grid.centre_m(mesh::Axis::x, ix)) &&
+          extent.y_m.contains(grid.centre_m(mesh::Axis::y, iy)))
+        cells.push_back(grid.index(layer, iy, ix));
+    }
+  }
+  return cells;
+}
+
+/// Returns the z of the grid at which the earth begins: 0 of a draped one, else the mean z of the surface.
+double top_of(const mesh::Earth& earth, const MapExtent& extent) {
+  const double first = earth.grid.z_edges_m().front();
+  if (earth.grid.reference() == mesh::DepthReference::surface) return first;
+  double sum = 0.0;
+  for (const double x_m : {extent.x_m.from, extent.x_m.to})
+    for (const double y_m : {extent.y_m.from, extent.y_m.to}) sum += 0.25 * earth.surface.z_at(x_m, y_m);
+  return std::max(first, sum);
+}
+
+/// Returns the shortest and the longest period of the data used; nothing where data have no periods.
+std::optional<mesh::Interval> used_periods(const core::DataSet& data) {
+  if (!data.key().has("period_s") || !data.key().column("period_s").is_numbers()) return {};
+  mesh::Interval range{INFINITY, -INFINITY};
+  for (Eigen::Index row = 0; row < data.size(); ++row) {
+    const double period_s = data.key().numbers("period_s")[static_cast<std::size_t>(row)];
+    if (data.is_used(row)) range = {std::min(range.from, period_s), std::max(range.to, period_s)};
+  }
+  if (!(range.from > 0.0 && range.from <= range.to)) return {};
+  return range;
+}
+
+/// Returns the depth below `top_m` at which a plane wave has fallen by a factor e^−n, n in skin depths.
+double depth_of(const mesh::Model& model, const MapExtent& extent, double top_m, double period_s, double n) {
+  const mesh::TensorGrid& grid = model.earth.grid;
+  const Eigen::VectorXd log10 = mesh::log10_resistivity(model);
+  double passed = 0.0;
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    const double from = std::max(top_m, grid.z_edges_m()[static_cast<std::size_t>(iz)]);
+    const double to = grid.z_edges_m()[static_cast<std::size_t>(iz) + 1];
+    double sum = 0.0, count = 0.0;
+    for (const Eigen::Index cell : cells_in(grid, extent, iz)) {
+      if (!std::isfinite(log10[cell])) continue;
+      sum += log10[cell];
+      count += 1.0;
+    }
+    if (to <= from || count == 0.0) continue;
+    constexpr double metres = 503.292;  // δ = √(2ρ/(ωμ₀)) = 503 m √(ρ T)
+    const double skin_m = metres * std::sqrt(std::pow(10.0, sum / count) * period_s);
+    if (passed + (to - from) / skin_m >= n) return from - top_m + (n - passed) * skin_m;
+    passed += (to - from) / skin_m;
+  }
+  return grid.z_edges_m().back() - top_m;
+}
+
+/// Returns the centre of the deepest layer that a posterior finds investigated, below the top; nothing where
+/// there is none.
+std::optional<double> investigated_depth(const inversion::Outcome& outcome, const MapExtent& extent,
+                                         double top_m) {
+  if (!outcome.findings.uncertainty || !outcome.findings.uncertainty->posterior) return {};
+  const Eigen::VectorXd& investigated = outcome.findings.uncertainty->posterior->investigated;
+  const mesh::TensorGrid& grid = outcome.model.earth.grid;
+  for (int iz = grid.n_z() - 1; iz >= 0; --iz) {
+    const std::vector<Eigen::Index> cells = cells_in(grid, extent, iz);
+    const auto seen = std::ranges::count_if(cells, [&](Eigen::Index c) { return investigated[c] >= 0.5; });
+    if (seen > 0 && static_cast<double>(seen) >= investigated_part * static_cast<double>(cells.size()))
+      return std::max(0.0, grid.z_centre_m(iz) - top_m);
+  }
+  return {};
+}
+
+std::vector<int> layers_of(const inversion::Outcome& outcome, const MapExtent& extent) {
+  const mesh::TensorGrid& grid = outcome.model.earth.grid;
+  const double top_m = top_of(outcome.model.earth, extent);
+  double shallow = grid.z_centre_m(grid.nearest(mesh::Axis::z, top_m)) - top_m,
+         deep = 0.5 * extent.longest_m();
+  const std::optional<mesh::Interval> periods = used_periods(outcome.data);
+  if (periods && is_resistivity(outcome.model.property)) {
+    shallow = std::max(shallow, depth_of(outcome.model, extent, top_m, periods->from, shallowest_part));
+    deep = depth_of(outcome.model, extent, top_m, periods->to, 1.0);
+  }
+  deep = investigated_depth(outcome, extent, top_m).value_or(deep);
+  shallow = std::max(shallow, 1e-3 * grid.width_m(mesh::Axis::z, 0));
+  deep = std::max(deep, shallow);
+  std::vector<int> layers;
+  for (int k = 0; k < n_maps; ++k) {
+    const double depth = shallow * std::pow(deep / shallow, k / (n_maps - 1.0));
+    const int layer = grid.nearest(mesh::Axis::z, top_m + depth);
+    if (layers.empty() || layer > layers.back()) layers.push_back(layer);
+  }
+  return layers;
+}
+
+/// Returns the coordinate along an axis of a line that most sites are near; the middle of the range without
+/// sites.
+double place_of_cut(const std::vector<mesh::Site>& sites, mesh::Axis axis, double within_m,
+                    const mesh::Interval& range) {
+  if (sites.empty()) return 0.5 * (range.from + range.to);
+  std::vector<double> places;
+  for (const mesh::Site& site : sites) places.push_back(site.at[axis]);
+  std::ranges::sort(places);
+  const double median = places[places.size() / 2];
+  double best = median, best_count = 0.0;
+  for (const double place : places) {
+    double sum = 0.0, count = 0.0;
+    for (const double other : places) {
+      if (std::abs(other - place) > within_m) continue;
+      sum += other;
+      count += 1.0;
+    }
+    const double mean = sum / count;
+    const bool nearer = std::abs(mean - median) < std::abs(best - median);
+    if (count > best_count || (count == best_count && nearer)) best = mean, best_count = count;
+  }
+  return best;
+}
+
+struct View {
+  int layer;
+  SliceView slice;
+};
+
+std::vector<View> map_views(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+  const mesh::TensorGrid& grid = outcome.model.earth.grid;
+  if (slices.layers.empty())
+    throw core::InvalidArgument("io::report::volume#no_layer",
+                                "expected the numbers of layers to draw, but the list is empty");
+  std::vector<View> views;
+  for (const int layer : slices.layers) {
+    if (layer < 0 || layer >= grid.n_z())
+      throw core::InvalidArgument("io::report::volume#no_such_layer", "expected layers from 0 to {}, got {}",
+                                  grid.n_z() - 1, layer);
+    views.push_back(
+        {layer,
+         {&outcome.model, mesh::slice(outcome.model.earth, mesh::HorizontalCut{grid.z_centre_m(layer)}),
+          slices.extent.y_m, slices.extent.x_m}});
+  }
+  return views;
+}
+
+std::string length_of_cut(double metres) {
+  const LengthUnit unit = length_unit(std::abs(metres));
+  return fmt::format("{} {}", plain_number(metres / unit.metres, 3), unit.name);
+}
+
+SectionPanel cut_panel(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                       const mesh::VerticalCut& cut) {
+  const bool along_y = cut.from.x_m == cut.to.x_m;
+  const MapAxes axes = map_axes(outcome.frame);
+  const bool named = axes.y != "y";
+  const std::string line =
+      named ? (along_y ? "West–east" : "South–north") : (along_y ? "Along y" : "Along x");
+  SectionPanel panel{fmt::format("{} at {} = {}", line, along_y ? "x" : "y",
+                                 length_of_cut(along_y ? cut.from.x_m : cut.from.y_m)),
+                     outcome.model,
+                     {},
+                     {}};
+  panel.cut = cut;
+  panel.along = along_y ? axes.y : axes.x;
+  panel.along_first_m = along_y ? cut.from.y_m : cut.from.x_m;
+  panel.stations_within_m = slices.sites_within_m;
+  for (const mesh::Site& site : map_sites(outcome)) {
+    panel.station_names.push_back(site.name);
+    panel.station_x_m.push_back(site.at.x_m);
+    panel.station_y_m.push_back(site.at.y_m);
+  }
+  if (outcome.findings.uncertainty && outcome.findings.uncertainty->posterior)
+    panel.investigated = outcome.findings.uncertainty->posterior->investigated;
+  return panel;
+}
+
+/// Returns the colours of all slices together.
+CellColours shared_colours(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+  std::vector<SliceView> views;
+  for (View& view : map_views(outcome, slices)) views.push_back(std::move(view.slice));
+  for (const mesh::VerticalCut& cut : {slices.west_east, slices.south_north}) {
+    views.push_back({&outcome.model, mesh::slice(outcome.model.earth, cut)});
+    views.back().v_m.to = slices.max_depth_m;
+  }
+  return colours_of(views, SectionQuantity::resistivity, NAN, NAN);
+}
+
+/// Returns the depths of a layer: "Depth 1.2–1.6 km".
+std::string layer_title(const mesh::Earth& earth, int layer) {
+  const auto k = static_cast<std::size_t>(layer);
+  const double from = earth.grid.z_edges_m()[k], to = earth.grid.z_edges_m()[k + 1];
+  const LengthUnit unit = length_unit(to);
+  const bool is_depth = earth.grid.reference() == mesh::DepthReference::surface ||
+                        (earth.surface.is_flat() && earth.surface.lowest_m() == 0.0);
+  return fmt::format("{} {} to {} {}", is_depth ? "Depth" : "z =", plain_number(from / unit.metres, 3),
+                     plain_number(to / unit.metres, 3), unit.name);
+}
+
+void draw_sites(Canvas& canvas, const MapSheet& sheet, const Frame& frame,
+                const std::vector<mesh::Site>& sites, bool with_names) {
+  std::vector<SiteMark> marks;
+  for (const mesh::Site& site : sites)
+    marks.push_back({site.name, sheet.at(frame, site.at.x_m, site.at.y_m)});
+  canvas.begin_clip(frame.box());
+  for (const SiteMark& mark : marks)
+    canvas.circle(mark.at, dot_radius, {ink, Stroke{{1.0, 1.0, 1.0}, 0.7, {}}});
+  canvas.end_clip();
+  if (with_names) draw_site_names(canvas, marks, dot_radius, frame.box());
+}
+
+void draw_cut_lines(Canvas& canvas, const MapSheet& sheet, const Frame& frame, const VolumeSlices& slices) {
+  for (const mesh::VerticalCut& cut : {slices.west_east, slices.south_north})
+    canvas.line(sheet.at(frame, cut.from.x_m, cut.from.y_m), sheet.at(frame, cut.to.x_m, cut.to.y_m),
+                cut_line);
+}
+
+}  // namespace
+
+VolumeSlices slices_of(const inversion::Outcome& outcome) {
+  require_volume(outcome);
+  const mesh::TensorGrid& grid = outcome.model.earth.grid;
+  const std::vector<mesh::Site> sites = map_sites(outcome);
+  VolumeSlices slices{.extent = extent_around(sites, grid)};
+  slices.layers = layers_of(outcome, slices.extent);
+  slices.sites_within_m = near_part * slices.extent.longest_m();
+  const auto& [x_m, y_m] = slices.extent;
+  const double at_x = place_of_cut(sites, mesh::Axis::x, slices.sites_within_m, x_m);
+  const double at_y = place_of_cut(sites, mesh::Axis::y, slices.sites_within_m, y_m);
+  slices.west_east = {{at_x, y_m.from, 0.0}, {at_x, y_m.to, 0.0}};
+  slices.south_north = {{x_m.from, at_y, 0.0}, {x_m.to, at_y, 0.0}};
+  const double top_m = top_of(outcome.model.earth, slices.extent);
+  const double deepest = grid.z_edges_m()[static_cast<std::size_t>(slices.layers.back()) + 1];
+  slices.max_depth_m = std::min(grid.z_edges_m().back(), top_m + below_deepest * (deepest - top_m));
+  return slices;
+}
+
+Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+  require_volume(outcome);
+  const std::vector<View> views = map_views(outcome, slices);
+  const CellColours colours = shared_colours(outcome, slices);
+  const auto n = static_cast<int>(views.size());
+  const MapSheet sheet(slices.extent, map_axes(outcome.frame), n, std::min(n, n_columns));
+  const std::vector<mesh::Site> sites = map_sites(outcome);
+  Canvas canvas(MapSheet::width, sheet.height());
+  sheet.draw_title(
+      canvas,
+      fmt::format("{} of {} layers, rms {:.2f}", title_of(outcome.model.property), n, outcome.ending.rms),
+      colours.gaps ? "white: no value" : "");
+  for (int k = 0; k < n; ++k) {
+    const View& view = views[static_cast<std::size_t>(k)];
+    const Frame frame = sheet.frame(k);
+    const auto place = [&](const mesh::Flat& at) { return sheet.at(frame, at.v_m, at.u_m); };
+    canvas.begin_clip(frame.box());
+    draw_slice(canvas, view.slice, colours, place);
+    if (outcome.findings.uncertainty && outcome.findings.uncertainty->posterior)
+      draw_unseen(canvas, view.slice, outcome.findings.uncertainty->posterior->investigated, frame.box(),
+                  place);
+    if (k == 0) draw_cut_lines(canvas, sheet, frame, slices);
+    canvas.end_clip();
+    draw_sites(canvas, sheet, frame, sites, k == 0);
+    sheet.draw_frame(canvas, k, layer_title(outcome.model.earth, view.layer));
+  }
+  draw_colour_bar(canvas, sheet.colour_bar(), colours.map(), colours.axis(), colours.clipped());
+  return canvas;
+}
+
+Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+  require_volume(outcome);
+  const CellColours colours = shared_colours(outcome, slices);
+  const double longest = slices.extent.longest_m();
+  const double depth = slices.max_depth_m - top_of(outcome.model.earth, slices.extent);
+  const double width = std::clamp(tallest_cut * longest / depth, narrowest_cut, MapSheet::width - around_cut);
+  const double level = width * depth / longest;  // height without exaggeration
+  SectionPictureOptions options{.min_log10 = colours.low,
+                                .max_log10 = colours.high,
+                                .max_depth_m = slices.max_depth_m,
+                                .width = width + around_cut};
+  options.vertical_exaggeration = std::clamp(level, lowest_cut, tallest_cut) / level;
+  return sections_picture(
+      {cut_panel(outcome, slices, slices.west_east), cut_panel(outcome, slices, slices.south_north)},
+      options);
+}
+
+}  // namespace lodestone::io::report
