@@ -86,8 +86,9 @@ TakeArguments add_selftest(CLI::App& app) {
   command->add_option("NAME", arguments->names, "benchmarks to run (default: all)");
   command->add_flag("--list", arguments->list, "list the benchmarks");
   command
-      ->add_option("--accuracy", *accuracy,
-                   "of the meshes: default, or fine, judged by 0.1 % and 0.05 degrees")
+      ->add_option(
+          "--accuracy", *accuracy,
+          "of the meshes: default, or fine, judged by tighter limits (sections: 0.1 % and 0.05 degrees)")
       ->check(CLI::IsMember({*accuracy, std::string(core::word(physics::mt::d2::Accuracy::fine))}));
   command->add_option("--json", arguments->json_path, "write every comparison to this file");
   add_study(*command, arguments->study);

@@ -78,6 +78,19 @@ TEST_CASE("graded lines: pass through anchors, but not through two that are far 
   CHECK_THROWS_AS(physics::fem::graded_lines(0.0, 1.0, {}, {}, {}), core::InvalidArgument);
 }
 
+TEST_CASE("graded lines: every second of even lines keeps the anchors between larger cells",
+          "[physics][mesh]") {
+  const std::vector<double> anchors{333.0, 500.0, 820.0};
+  const auto lines = physics::fem::graded_lines(0.0, 1000.0, anchors, {{0.0, 34.0}},
+                                                {.slope = 0.0, .far_slope = 0.0, .even = true});
+  for (const double anchor : anchors) {
+    const auto found = std::find(lines.begin(), lines.end(), anchor);
+    REQUIRE(found != lines.end());
+    CHECK((found - lines.begin()) % 2 == 0);
+  }
+  CHECK(lines.size() % 2 == 1);
+}
+
 TEST_CASE("quadrilateral mesh: refinement cuts every cell in four and keeps the corners", "[physics][mesh]") {
   const physics::fem::QuadMesh mesh({0.0, 2.0, 6.0}, {{-4.0, 0.0, 1.0}, {-4.0, -1.0, 1.0}, {-4.0, 0.0, 1.0}},
                                     1);
