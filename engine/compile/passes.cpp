@@ -21,7 +21,7 @@ Program merging(const Program& program, std::span<const Strides> inputs) {
 Program hooking(const Program& program, std::span<const Strides> inputs) { return hooked(program, inputs); }
 
 constexpr std::array passes_of_1{Pass{"rewriting", Stage::rewritten, rewriting},
-                                 Pass{"merging", Stage::running, merging},
+                                 Pass{"merging", Stage::merged, merging},
                                  Pass{"hooking", Stage::running, hooking}};
 
 /// Returns true if faults of the compiler shall not be passed over.

@@ -116,6 +116,12 @@ Plan::~Plan() {
     std::erase_if(room->instances, [&](const auto& each) { return each.first == this; });
 }
 
+std::vector<Strides> Plan::input_strides() const {
+  std::vector<Strides> result;
+  for (std::size_t i = 0; i < program_.n_inputs(); ++i) result.push_back(lowered_.looks[i].strides);
+  return result;
+}
+
 std::int64_t Plan::n_launches() const { return engine::n_launches(lowered_); }
 std::int64_t Plan::n_copies() const { return engine::n_copies(lowered_); }
 
