@@ -107,6 +107,7 @@ Plan::Plan(Program program, std::optional<Program> optimized, std::span<const St
       memory_(like != nullptr && have_room_for(like->memory_->blocks, lowered_.blocks)
                   ? like->memory_
                   : std::make_shared<Memory>(lowered_.blocks)) {
+  verify(lowered_, donations_);
   for (std::uint32_t i = 0; i < donations_.size(); ++i) donation_of_[donations_[i].held] = i;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/compile.hpp"
 #include "engine/compile/passes.hpp"
+#include "engine/core/map_algebra.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/external.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment_variable.hpp"
 #include "tests/support/error_id.hpp"
@@ -12,6 +14,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -109,4 +112,41 @@ TEST_CASE("passes: a fault of the compiler is an error where that is asked for",
   const Program program = sample_program();
   CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(after(program, inputs, with_fault)); }),
              HasId("wrong_output", {"1000"}));
+}
+
+namespace {
+
+Program with_effects(const std::vector<std::string>& names) {
+  const auto f = [&](const Tensors& x) -> Tensors {
+    for (const std::string& name : names) {
+      static std::map<std::string, core::MapPtr> maps;
+      core::MapPtr& map = maps[name];
+      if (!map)
+        map = core::pointwise(
+            name, 3, [](double t) { return t; }, [](double) { return 1.0; });
+      static_cast<void>(external(map, x[0]));
+    }
+    return {x[0] * 2.0};
+  };
+  const std::vector<Aval> avals{{{3}, DType::f64, default_device()}};
+  return Program::of(Trace::without_values(f, avals, std::source_location::current()));
+}
+
+Program one_lost(const Program&, std::span<const Strides>) { return with_effects({"a"}); }
+Program one_twice(const Program&, std::span<const Strides>) { return with_effects({"a", "b", "b"}); }
+Program exchanged(const Program&, std::span<const Strides>) { return with_effects({"b", "a"}); }
+Program all_kept(const Program& program, std::span<const Strides>) { return program; }
+
+}  // namespace
+
+TEST_CASE("passes: one that drops, repeats or exchanges effects is found", "[engine]") {
+  const tests::EnvironmentVariable as_tests("LODESTONE_COMPILE", "must");
+  const Program program = with_effects({"a", "b"});
+  const auto error_with = [&](const auto& run) {
+    const std::array passes{Pass{"test", Stage::running, run}};
+    return error_of<core::InvalidArgument>([&] { static_cast<void>(after(program, inputs, passes)); });
+  };
+  CHECK(error_with(all_kept).id() == "nothing_thrown");
+  for (const auto& fault : {one_lost, one_twice, exchanged})
+    CHECK_THAT(error_with(fault), HasId("lost_effect", {"external_call"}));
 }
