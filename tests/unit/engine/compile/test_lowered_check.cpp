@@ -182,7 +182,7 @@ TEST_CASE("lowered: one slot for two carries is found, and so is one that is los
 
 namespace {
 
-/// Runs a lowered program in memory of its own. Bytes of the block that no later launch may read are 0xff,
+/// Runs a lowered program in memory of its own. Bytes that no later launch may read are 0xff,
 /// and so is what a launch is about to write or to work in.
 class Poisoned {
  public:
