@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the table that are known element by element, as expressions, with operands of all kinds of bits.
+// The rows of the table that are known element by element, as expressions, with operands of all kinds of
+// bits.
 #pragma once
 
 #include "engine/graph/op_info.hpp"
@@ -27,7 +28,8 @@ inline std::uint64_t pattern(engine::DType dtype, std::uint64_t i) {
 
 /// Returns all patterns in an order of their own for each odd `factor`.
 inline engine::Tensor patterns(engine::DType dtype, std::uint64_t factor) {
-  const engine::Tensor result = engine::new_array({{static_cast<engine::Dim>(n_patterns / 16), 16}, dtype, engine::default_device()});
+  const engine::Tensor result =
+      engine::new_array({{static_cast<engine::Dim>(n_patterns / 16), 16}, dtype, engine::default_device()});
   const engine::DType part = core::real_of(dtype);
   const std::size_t size = core::size_of(part);
   std::byte* out = result.node().data();
@@ -83,7 +85,8 @@ void for_each_case(const Visit& visit) {
       for (int k = 0; k < core::n_dtypes && (row->name == "cast" || row->name == "select"); ++k) {
         const auto other = static_cast<engine::DType>(k);
         const bool loses = core::is_complex(dtype) && !core::is_complex(other);
-        if (row->name == "cast" && !loses) visit(RowCase{*row, engine::make_attrs(engine::CastAttrs{other}), {all[0]}});
+        if (row->name == "cast" && !loses)
+          visit(RowCase{*row, engine::make_attrs(engine::CastAttrs{other}), {all[0]}});
         if (row->name == "select")
           visit(RowCase{*row, {}, {all[0], patterns(other, 40503), patterns(other, 30011)}});
       }
@@ -91,7 +94,9 @@ void for_each_case(const Visit& visit) {
         const auto first_row = [](const engine::Tensor& x) { return reshape(slice(x, 0, 0, 1), {16}); };
         visit(RowCase{*row, attrs, {all[0], first_row(all[1]), first_row(all[2])}});
       } else if (row->name == "adam_step") {
-        visit(RowCase{*row, attrs, {all[0], all[1], all[2], engine::full({}, 1e-3, dtype), engine::full({}, 1.1, dtype)}});
+        visit(RowCase{*row,
+                      attrs,
+                      {all[0], all[1], all[2], engine::full({}, 1e-3, dtype), engine::full({}, 1.1, dtype)}});
       } else if (row->name != "cast" && row->name != "select") {
         visit(RowCase{*row, attrs, engine::Tensors(all.begin(), all.begin() + row->n_inputs)});
       }
