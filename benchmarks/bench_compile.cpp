@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled functions of sizes that bench_engine has not: a training step of a language model, with the memory
 // that it takes, also within budgets of bytes, and the time that a plan takes to make. Sample run:
-// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | decoding | batches | plans]
+// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | decoding | batches | plans | longprod]
 #include "benchmarks/gpt.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/process_memory.hpp"
 #include "engine/core/random.hpp"
+#include "engine/inspect/dry_run.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/nn/loss.hpp"
 #include "engine/ops/ops.hpp"
@@ -147,36 +148,42 @@ void measure_budgets_of_gpt(bench::Results& results) {
   }
 }
 
+/// Products one after the other.
+struct Chain {
+  int n, segment;  ///< a segment is what a user would checkpoint
+  Dim width;
+  DType dtype;
+  int n_runs;
+};
+
 /// Measures a chain of n products and its gradient: within twice the bound of 2 sqrt(n) arrays, and with
 /// segments of sqrt(n) layers that the user checkpoints. source: Chen et al. 2016, arXiv:1604.06174
-void measure_budget_of_chain(bench::Results& results) {
-  constexpr int n = 64, segment = 8;
-  constexpr Dim width = 384;
-  const std::string name = "chain of 64 products of 384, f32, and its gradient";
-  const Function layers = [](const Tensors& in) -> Tensors {
+void measure_budget_of_chain(bench::Results& results, const Chain& chain) {
+  const std::string name = fmt::format("chain of {} products of {}, {}, and its gradient", chain.n,
+                                       chain.width, core::name_of(chain.dtype));
+  const Function layers = [chain](const Tensors& in) -> Tensors {
     Tensor x = in[0];
-    for (int i = 0; i < segment; ++i) x = tanh(matmul(x, in[1]));
+    for (int i = 0; i < chain.segment; ++i) x = tanh(matmul(x, in[1]));
     return {x};
   };
-  const auto gradient_of = [](Function part) -> Function {
-    const Function loss = [part = std::move(part)](const Tensors& in) -> Tensors {
+  const auto gradient_of = [chain](Function part) -> Function {
+    const Function loss = [chain, part = std::move(part)](const Tensors& in) -> Tensors {
       Tensor x = in[0];
-      for (int i = 0; i < n / segment; ++i) x = part({x, in[1]})[0];
+      for (int i = 0; i < chain.n / chain.segment; ++i) x = part({x, in[1]})[0];
       return {sum(square(x))};
     };
     return [loss](const Tensors& in) { return value_and_grad(loss, in).gradients; };
   };
-  const core::Philox random(3, 0);
-  std::vector<float> normals(width * width);
-  for (std::size_t i = 0; i < normals.size(); ++i)
-    normals[i] = static_cast<float>(random.normal(i) / std::sqrt(static_cast<double>(width)));
-  const Tensor x = Tensor::from(normals, {width, width});
+  const Tensor x = (bench::normals({chain.width, chain.width}, 3, chain.dtype) *
+                    (1.0 / std::sqrt(static_cast<double>(chain.width))))
+                       .eval();
   const auto measure = [&](const std::string& word, const Function& f, std::size_t budget,
                            std::optional<double> limit) {
     const Compiled compiled = compile(f, {.breaks = Breaks::refused, .budget = budget});
-    compiled({x, x});
-    const double seconds = median_seconds(9, [&] { compiled({x, x}); });
+    const double first = seconds_of([&] { compiled({x, x}); });
+    const double seconds = median_seconds(chain.n_runs, [&] { compiled({x, x}); });
     results.add({name, word, "s", seconds, {}, {}, {}});
+    results.add({name, word + ": record and plan", "s", first - seconds, {}, {}, {}});
     if (limit)
       results.add({name,
                    word + ": block",
@@ -187,12 +194,61 @@ void measure_budget_of_chain(bench::Results& results) {
                    {}});
     return seconds;
   };
-  measure("no budget", gradient_of(layers), 0, n + 4.0);
+  if (chain.n < 1000) measure("no budget", gradient_of(layers), 0, chain.n + 4.0);
   const double by_hand = measure("checkpoints by hand", gradient_of(checkpoint(layers)), 0, {});
-  const double limit = 4.0 * std::sqrt(n);
+  const double limit = 4.0 * std::sqrt(chain.n);
   const double within = measure("twice the bound", gradient_of(layers),
                                 static_cast<std::size_t>(limit) * x.aval().bytes(), limit);
   results.add({name, "twice the bound to checkpoints by hand", "", within / by_hand, 1.5, {}, {}});
+}
+
+/// Measures how long gradients of micro-batches that add up take to record and plan: of one, and of 32 in a
+/// loop or as calls of one function.
+void measure_micro_batches(bench::Results& results) {
+  const std::string name = "plan of gradients of 12 layers of 64, micro-batches of 8";
+  constexpr int n_layers = 12;
+  const Function loss = [](const Tensors& in) -> Tensors {
+    Tensor x = in[0];
+    for (int i = 0; i < n_layers; ++i) x = tanh(matmul(x, in[1]) + in[2]);
+    return {mean(square(x))};
+  };
+  const Function gradients = [loss](const Tensors& in) -> Tensors {
+    const Tensor &x = in[0], &w = in[1], &b = in[2];
+    const auto of_parameters = [&](const Tensors& at) { return loss({x, at[0], at[1]}); };
+    return value_and_grad(of_parameters, {w, b}).gradients;
+  };
+  const Function by_loop = [gradients](const Tensors& in) -> Tensors {
+    const auto step = [&](const Tensors& carry, const Tensors& now) -> Tensors {
+      const Tensors next = gradients({now[0], in[1], in[2]});
+      return {carry[0] + next[0], carry[1] + next[1]};
+    };
+    return scan(step, {in[1] * 0.0, in[2] * 0.0}, {in[0]}).carry;
+  };
+  const Function by_calls = [gradients](const Tensors& in) -> Tensors {
+    const Function block = checkpoint(gradients);
+    Tensors all{in[1] * 0.0, in[2] * 0.0};
+    for (Dim i = 0; i < in[0].dim(0); ++i) {
+      const Tensors next = block({squeeze(slice(in[0], 0, i, i + 1), 0), in[1], in[2]});
+      all = {all[0] + next[0], all[1] + next[1]};
+    }
+    return all;
+  };
+  const auto seconds_of_plan = [](const Function& f, Dim n) {
+    const std::vector<Aval> avals{{{n, 8, 64}, DType::f32, default_device()},
+                                  {{64, 64}, DType::f32, default_device()},
+                                  {{64}, DType::f32, default_device()}};
+    return seconds_of([&] { static_cast<void>(dry_run(f, avals, {.times = false})); });
+  };
+  for (const auto& [word, f] : {std::pair{"in a loop", by_loop}, std::pair{"as calls", by_calls}}) {
+    double one = 1e9, many = 1e9;  // in turn, the least of each: it is what other programs disturb least
+    for (int i = 0; i < 41; ++i) {
+      one = std::min(one, seconds_of_plan(f, 1));
+      many = std::min(many, seconds_of_plan(f, 32));
+    }
+    results.add({name, fmt::format("one, {}", word), "s", one, {}, {}, {}});
+    results.add({name, fmt::format("32, {}", word), "s", many, {}, {}, {}});
+    results.add({name, fmt::format("32 to one, {}", word), "", many / one, 1.2, {}, {}});
+  }
 }
 
 /// Measures a loop of many small steps, as one op and written out.
@@ -361,7 +417,9 @@ int main(int argc, char** argv) {
     const std::string_view only = argc == 2 ? argv[1] : "";
     if (only.empty() || only == "gpt") measure_gpt(results, {});
     if (only.empty() || only == "gpt") measure_gpt(results, DType::bf16);
-    if (only.empty() || only == "budgets") measure_budget_of_chain(results);
+    if (only.empty() || only == "budgets") measure_budget_of_chain(results, {64, 8, 384, DType::f32, 9});
+    if (only == "longprod") measure_budget_of_chain(results, {10'000, 100, 200, DType::f64, 1});
+    if (only.empty() || only == "plans") measure_micro_batches(results);
     if (only.empty() || only == "budgets") measure_budgets_of_gpt(results);
     if (only.empty() || only == "loops") measure_loops(results);
     if (only.empty() || only == "decoding") measure_decoding(results);

@@ -54,6 +54,19 @@ double seconds_per_look() {
   return seconds / n;
 }
 
+/// Returns the seconds of all launches since the last `clear`.
+double seconds_of_launches() {
+  const Timeline::Scale scale;
+  double microseconds = 0.0;
+  for (const Timeline::Thread& thread : Timeline::events()) {
+    for (const Timeline::Event& each : thread.events) {
+      if (each.kind == Timeline::Kind::launch)
+        microseconds += scale.microseconds(each.end) - scale.microseconds(each.begin);
+    }
+  }
+  return 1e-6 * microseconds;
+}
+
 }  // namespace
 
 void measure_trace(Results& results) {
@@ -67,12 +80,14 @@ void measure_trace(Results& results) {
   const engine::Compiled compiled = step.compiled({.by_text = false});
   const auto run = [&] { compiled({}); };
   run();
-  std::vector<double> off, on;
+  std::vector<double> off, on, outside;
   for (int i = 0; i < n_rounds; ++i) {
     off.push_back(seconds_of(run));
+    Timeline::clear();
     Timeline::record(true);
     on.push_back(seconds_of(run));
     Timeline::record(false);
+    outside.push_back(1.0 - seconds_of_launches() / on.back());
   }
   Timeline::clear();
   const engine::CompileStats stats = compiled.stats();
@@ -81,6 +96,7 @@ void measure_trace(Results& results) {
   add(name, "not traced", "s", median(off), {});
   add(name, "traced", "s", median(on), {});
   add(name, "traced: more time", "", median(on) / median(off) - 1.0, 0.03);
+  add(name, "traced: part of the step outside of its launches", "", median(outside), 0.02);
   add(name, "not traced: looks at the switch", "", launches * seconds_per_look() / median(off), 0.005);
 }
 

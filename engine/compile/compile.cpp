@@ -122,7 +122,8 @@ class Compiled::State {
     if (stage == Stage::generated) return plan.generated_text();
     if (stage == Stage::running) return plan.running().text();
     if (stage == Stage::planned) return engine::text(plan.lowered());
-    const std::optional<Program> program = at_stage(plan.program(), {}, options_.level, stage);
+    const std::optional<Program> program =
+        at_stage(plan.program(), plan.input_strides(), options_.level, stage);
     return (program ? *program : plan.program()).text();
   }
 

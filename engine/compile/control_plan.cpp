@@ -3,6 +3,7 @@
 
 #include "engine/compile/donation.hpp"
 #include "engine/compile/passes.hpp"
+#include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/transform/attributes.hpp"
 
@@ -136,6 +137,28 @@ ControlPlan::ControlPlan(Way way, std::vector<BodyPtr> bodies, Loop loop)
     loop_.carries[i].second = bytes_;
     bytes_ += Scratch::aligned(loop_.carries[i].bytes);
   }
+  for (const BodyPtr& body : bodies_) verify(*body, loop_, bytes_);
+}
+
+void verify(const Body& body, const ControlPlan::Loop& loop, std::size_t bytes) {
+  std::vector<Donation> in_place;
+  std::size_t end = body.bytes();
+  for (std::uint32_t i = 0; i < loop.carries.size(); ++i) {
+    const ControlPlan::Carry& each = loop.carries[i];
+    if (each.second == ControlPlan::Carry::none) {
+      in_place.push_back({i, body.lowered().outputs[i].held});
+      continue;
+    }
+    if (each.second < end || each.second + each.bytes > bytes)
+      throw core::InvalidArgument("engine::ControlPlan#wrong_place",
+                                  "expected the second place of carry {} between {} and {} bytes, got {}", i,
+                                  end, bytes, each.second);
+    end = each.second + each.bytes;
+  }
+  if (bytes < end)
+    throw core::InvalidArgument("engine::ControlPlan#too_small", "expected at least {} bytes, got {}", end,
+                                bytes);
+  verify(body.lowered(), in_place);
 }
 
 bool ControlPlan::writes_over(std::size_t operand, std::size_t result) const {

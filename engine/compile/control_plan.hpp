@@ -99,6 +99,11 @@ class ControlPlan {
   std::size_t bytes_ = 0;
 };
 
+/// Checks that the body of a loop finds its operands in every step: each carry that has no second place is
+/// read before it is written. errors: as `verify` of what is lowered, and InvalidArgument for second places
+/// beyond `bytes` or over the body's block.
+void verify(const Body& body, const ControlPlan::Loop& loop, std::size_t bytes);
+
 /// Returns the number of kernels that a run calls, those of bodies as often as they run; of a branch those of
 /// the function with more.
 [[nodiscard]] std::int64_t n_launches(const Lowered& lowered);

@@ -13,11 +13,6 @@ struct Donor {
   friend bool operator==(const Donor&, const Donor&) = default;
 };
 
-/// An output, as a held tensor, that may take the memory of an input.
-struct Donation {
-  std::uint32_t input, held;
-};
-
 /// Returns whether an output, written by a kernel, may lie in the memory of an input: every read of the input
 /// has come before, or the kernel that reads it last writes over it.
 [[nodiscard]] bool replaces(const Program& program, const Lowered& lowered, const Donor& donor);

@@ -7,7 +7,8 @@
 namespace lodestone::engine {
 
 /// Work that is done on a program before it runs. No level changes which function computes an element, nor
-/// the order in which numbers are added: all of them give the bits of an eager run.
+/// the order in which numbers are added: all of them give the bits of an eager run. Memory is planned for
+/// whole steps on both. Budgets, symbolic axes and generated text are options (docs/decisions/017).
 enum class Level : std::uint8_t {
   O0,  ///< every op as it was recorded
   O1   ///< ops that change nothing go; elementwise ops on arrays of one shape, and reductions, run as one
@@ -23,6 +24,7 @@ enum class Exactness : std::uint8_t {
 enum class Stage : std::uint8_t {
   recorded,   ///< a program as it was recorded
   rewritten,  ///< without the ops that change nothing
+  merged,     ///< elementwise ops and reductions as clusters, before these join kernels
   running,    ///< the program that a level has made of it
   planned,    ///< the launches that run it, with the places of operands and results
   generated   ///< clusters of that as C++, where they have such text

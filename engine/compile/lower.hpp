@@ -125,6 +125,17 @@ enum class Leaving : std::uint8_t {
                               Level level = Level::O0, Leaving leaving = Leaving::as_looks,
                               const Lowered* like = nullptr);
 
+/// An output, as a held tensor, that may take the memory of an input.
+struct Donation {
+  std::uint32_t input, held;
+};
+
+/// Checks that every operand of every launch, function and caller is the value that the program names. It
+/// must lie where that was written, and nothing may have been written there since: no result, workspace or
+/// new value in a donated input. No launch may write where it reads, unless its kernel allows that, or works.
+/// errors: InvalidArgument that names the launch.
+void verify(const Lowered& plan, std::span<const Donation> donations = {});
+
 /// Returns the launches, one per line: op, line, and where operands and results lie, such as "block 0 at 64"
 /// or "array 2 at 0" for what a run holds.
 [[nodiscard]] std::string text(const Lowered& plan);

@@ -7,6 +7,7 @@
 #include "engine/core/log.hpp"
 #include "engine/core/timeline.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -21,13 +22,35 @@ Program merging(const Program& program, std::span<const Strides> inputs) {
 Program hooking(const Program& program, std::span<const Strides> inputs) { return hooked(program, inputs); }
 
 constexpr std::array passes_of_1{Pass{"rewriting", Stage::rewritten, rewriting},
-                                 Pass{"merging", Stage::running, merging},
+                                 Pass{"merging", Stage::merged, merging},
                                  Pass{"hooking", Stage::running, hooking}};
 
 /// Returns true if faults of the compiler shall not be passed over.
 bool must_compile() {
   const char* value = std::getenv("LODESTONE_COMPILE");
   return value != nullptr && std::string_view(value) == "must";
+}
+
+/// Checks that a pass has kept all effects in their order. errors: InvalidArgument that names the first
+/// other.
+void check_effects(const Program& before, const Program& after) {
+  const auto effects_of = [](const Program& program) {
+    std::vector<const Instruction*> effects;
+    for (const Instruction& each : program.instructions()) {
+      if (each.is_effect) effects.push_back(&each);
+    }
+    return effects;
+  };
+  const auto left = effects_of(before), right = effects_of(after);
+  const auto is_same = [](const Instruction* a, const Instruction* b) {
+    return a->op == b->op && a->attrs.get() == b->attrs.get();
+  };
+  const auto [a, b] = std::ranges::mismatch(left, right, is_same);
+  if (a == left.end() && b == right.end()) return;
+  throw core::InvalidArgument("engine::passes#lost_effect",
+                              "expected the {} effects of the recorded program in their order, but {} "
+                              "is not in its place",
+                              left.size(), a == left.end() ? after.text(**b) : before.text(**a));
 }
 
 /// Passes over a fault, if it may be.
@@ -55,7 +78,9 @@ std::optional<Program> after(const Program& program, std::span<const Strides> in
     try {
       const Program& before = result ? *result : program;
       const std::int64_t n_before = std::ssize(before.instructions());
-      result = pass.run(before, inputs);
+      Program made = pass.run(before, inputs);
+      check_effects(before, made);
+      result = std::move(made);
       event.set_numbers(n_before, std::ssize(result->instructions()));
     } catch (const core::Error& error) {
       forgive(pass.name, error);

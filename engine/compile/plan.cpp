@@ -107,6 +107,7 @@ Plan::Plan(Program program, std::optional<Program> optimized, std::span<const St
       memory_(like != nullptr && have_room_for(like->memory_->blocks, lowered_.blocks)
                   ? like->memory_
                   : std::make_shared<Memory>(lowered_.blocks)) {
+  verify(lowered_, donations_);
   for (std::uint32_t i = 0; i < donations_.size(); ++i) donation_of_[donations_[i].held] = i;
 }
 
@@ -114,6 +115,12 @@ Plan::~Plan() {
   const std::lock_guard lock(memory_->mutex);
   for (const std::unique_ptr<Room>& room : memory_->free)
     std::erase_if(room->instances, [&](const auto& each) { return each.first == this; });
+}
+
+std::vector<Strides> Plan::input_strides() const {
+  std::vector<Strides> result;
+  for (std::size_t i = 0; i < program_.n_inputs(); ++i) result.push_back(lowered_.looks[i].strides);
+  return result;
 }
 
 std::int64_t Plan::n_launches() const { return engine::n_launches(lowered_); }

@@ -59,6 +59,8 @@ class Plan {
   [[nodiscard]] std::int64_t n_by_text() const { return generated_.n_ready(); }
   /// Returns the C++ of the clusters that have one.
   [[nodiscard]] std::string generated_text() const;
+  /// Returns the strides of the inputs that it was made for.
+  [[nodiscard]] std::vector<Strides> input_strides() const;
   /// Returns what a run does.
   [[nodiscard]] const Lowered& lowered() const { return lowered_; }
   [[nodiscard]] const std::vector<Donor>& donors() const { return donors_; }

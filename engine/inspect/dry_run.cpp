@@ -25,13 +25,16 @@ std::size_t taken_by(const Aval& aval) {
 /// Returns the bytes that are in use as long as a run lasts.
 DryRun::Memory memory_at_first(const RecordedFunction& f, const Plan& plan) {
   DryRun::Memory memory;
+  const auto of_cell = [&](const Variable& cell) -> std::size_t& {
+    return cell.role() == Variable::Role::parameter ? memory.parameters : memory.state;
+  };
   const std::vector<Value>& values = f.program.values();
   for (std::size_t i = 0; i < f.program.n_inputs(); ++i) {
-    const bool is_cell = i >= f.n_arguments() && i < f.n_arguments() + f.read.size();
-    (is_cell ? memory.cells : memory.arguments) += taken_by(values[i].aval);
+    const std::size_t cell = i - f.n_arguments();  // beyond the list for arguments and numbers
+    (cell < f.read.size() ? of_cell(f.read[cell]) : memory.arguments) += taken_by(values[i].aval);
   }
   for (const Variable& each : f.assigned) {
-    if (std::ranges::find(f.read, each) == f.read.end()) memory.cells += taken_by(each.value().aval());
+    if (std::ranges::find(f.read, each) == f.read.end()) of_cell(each) += taken_by(each.value().aval());
   }
   std::set<const Buffer*> seen;
   for (const Program* program : {&plan.program(), &plan.running()}) {
@@ -41,6 +44,11 @@ DryRun::Memory memory_at_first(const RecordedFunction& f, const Plan& plan) {
     }
   }
   for (const Block& each : plan.lowered().blocks) memory.block += Arena::taken_by(each.bytes);
+  for (const Launch& each : plan.lowered().launches) {
+    if (each.control == nullptr)
+      memory.workspace =
+          std::max(memory.workspace, Scratch::bytes_of(each.workspace, plan.lowered().n_threads));
+  }
   return memory;
 }
 
@@ -122,6 +130,7 @@ void add_work(DryRun& result, const Lowered& plan, const DryRunOptions& options)
 
 /// Returns "12.3 MB".
 std::string megabytes(double bytes) { return fmt::format("{:.3g} MB", 1e-6 * bytes); }
+std::string megabytes(std::size_t bytes) { return megabytes(static_cast<double>(bytes)); }
 
 }  // namespace
 
@@ -145,11 +154,11 @@ std::string DryRun::text() const {
   const OpProfile all = total_of(ops);
   std::string result = fmt::format(
       "peak memory:   {} = arguments {} + cells {} + constants {} + block {} + results {}\n"
+      "of which:      parameters {}, state {}, largest workspace {}\n"
       "work:          {} launches of {} recorded instructions, {:.3g} GFLOP, {} moved\n",
-      megabytes(static_cast<double>(peak.total())), megabytes(static_cast<double>(peak.arguments)),
-      megabytes(static_cast<double>(peak.cells)), megabytes(static_cast<double>(peak.constants)),
-      megabytes(static_cast<double>(peak.block)), megabytes(static_cast<double>(peak.results)), n_launches,
-      n_instructions, 1e-9 * all.flops, megabytes(all.bytes));
+      megabytes(peak.total()), megabytes(peak.arguments), megabytes(peak.cells()), megabytes(peak.constants),
+      megabytes(peak.block), megabytes(peak.results), megabytes(peak.parameters), megabytes(peak.state),
+      megabytes(peak.workspace), n_launches, n_instructions, 1e-9 * all.flops, megabytes(all.bytes));
   if (n_functions > 0)
     result += fmt::format("not counted:   what {} call(s) of functions need inside of them\n", n_functions);
   if (n_untimed < n_launches)
@@ -173,12 +182,13 @@ std::string DryRun::json() const {
         each.bytes);
   const OpProfile all = total_of(ops);
   return fmt::format(
-      "{{\"peak_bytes\": {}, \"of\": {{\"arguments\": {}, \"cells\": {}, \"constants\": {}, \"block\": {}, "
-      "\"results\": {}}}, \"n_instructions\": {}, \"n_launches\": {}, \"n_functions\": {}, \"n_untimed\": "
-      "{}, "
+      "{{\"peak_bytes\": {}, \"of\": {{\"arguments\": {}, \"parameters\": {}, \"state\": {}, "
+      "\"constants\": {}, \"block\": {}, \"results\": {}}}, \"largest_workspace\": {}, "
+      "\"n_instructions\": {}, \"n_launches\": {}, \"n_functions\": {}, \"n_untimed\": {}, "
       "\"n_threads\": {}, \"seconds\": {:.6g}, \"flops\": {:.17g}, \"bytes\": {:.17g}, \"ops\": [{}]}}",
-      peak.total(), peak.arguments, peak.cells, peak.constants, peak.block, peak.results, n_instructions,
-      n_launches, n_functions, n_untimed, n_threads, all.seconds, all.flops, all.bytes, list);
+      peak.total(), peak.arguments, peak.parameters, peak.state, peak.constants, peak.block, peak.results,
+      peak.workspace, n_instructions, n_launches, n_functions, n_untimed, n_threads, all.seconds, all.flops,
+      all.bytes, list);
 }
 
 }  // namespace lodestone::engine

@@ -16,17 +16,21 @@ struct DryRunOptions {
                                  << 30;  ///< operands of a kernel that is timed; larger ones stay untimed
 };
 
-/// The needs of a call of a compiled function. Calls of functions (`cond`, `scan`, simulations, …) are
-/// counted; what they need inside of them is not.
+/// The needs of a call of a compiled function, those of branches, loops and calls in it included.
+/// Simulations, solvers and functions that contain one are counted; what they need inside of them is not.
 struct DryRun {
   /// Bytes in use at the fullest moment, each array with the size that the arena gives it.
   struct Memory {
-    std::size_t arguments = 0;  ///< and numbers that the host feeds
-    std::size_t cells = 0;      ///< parameters, moments, statistics: what the function reads and assigns
-    std::size_t constants = 0;  ///< captured arrays, and numbers, though other programs may share these
-    std::size_t block = 0;      ///< all that lives and dies within a call
-    std::size_t results = 0;    ///< arrays that leave, new values of cells without the place of the old ones
-    [[nodiscard]] std::size_t total() const { return arguments + cells + constants + block + results; }
+    std::size_t arguments = 0;   ///< and numbers that the host feeds
+    std::size_t parameters = 0;  ///< cells that training changes along their gradients
+    std::size_t state = 0;       ///< other cells: moments, statistics, random keys
+    std::size_t constants = 0;   ///< captured arrays, and numbers, though other programs may share these
+    std::size_t block = 0;       ///< all that lives and dies within a call
+    std::size_t results = 0;     ///< arrays that leave, new values of cells without the place of the old ones
+    /// The part of the block in which the launch with the largest workspace works.
+    std::size_t workspace = 0;
+    [[nodiscard]] std::size_t cells() const { return parameters + state; }
+    [[nodiscard]] std::size_t total() const { return arguments + cells() + constants + block + results; }
   };
   Memory peak;
   std::int64_t n_instructions = 0;  ///< as recorded, views among them

@@ -334,3 +334,39 @@ TEST_CASE("reduction order: threads that share long sums keep to it", "[engine]"
   check(std::complex<float>{});
   check(std::int32_t{});
 }
+
+TEST_CASE("reduction order: another order of lanes, of blocks and of rows is found", "[engine]") {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    const auto numbers_of = [](Dim n) {
+      const Tensor x = random<T>(n, 4);
+      return std::pair(
+          std::span(reinterpret_cast<const T*>(x.eval().node().data()), static_cast<std::size_t>(n)), x);
+    };
+    const auto sum_of = [](const Tensor& x) { return sum(x, Axes{0}).template item<T>(); };
+    // Neighbouring lanes first, in place of the upper half with the lower.
+    const auto [block, x] = numbers_of(1000);
+    std::vector<T> lanes(16, T(0));
+    for (std::size_t i = 0; i < block.size(); ++i) lanes[i % 16] += block[i];
+    for (const std::size_t step : {1U, 2U, 4U, 8U}) {
+      for (std::size_t k = 0; k < 16; k += 2 * step) lanes[k] += lanes[k + step];
+    }
+    CHECK(of_block(block, Add()) == sum_of(x));
+    CHECK(lanes[0] != sum_of(x));
+    // Eight lanes; and one block after the other, in place of pairs.
+    std::vector<T> eight(8, T(0));
+    for (std::size_t i = 0; i < block.size(); ++i) eight[i % 8] += block[i];
+    for (const std::size_t width : {4U, 2U, 1U}) {
+      for (std::size_t k = 0; k < width; ++k) eight[k] += eight[k + width];
+    }
+    CHECK(eight[0] != sum_of(x));
+    const auto [long_row, y] = numbers_of(9000);
+    T in_turn = T(0);
+    for (std::size_t from = 0; from < 9000; from += 1024)
+      in_turn += of_block(long_row.subspan(from, std::min<std::size_t>(1024, 9000 - from)), Add());
+    CHECK(of_row(long_row, Add()) == sum_of(y));
+    CHECK(in_turn != sum_of(y));
+  };
+  check(0.0F);
+  check(0.0);
+}

@@ -4,71 +4,22 @@
 #include "engine/ops/ops.hpp"
 #include "engine/record/tuple.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/engine/compile/random_programs.hpp"
 #include "tests/unit/engine/jit_of_tests.hpp"
+#include "tests/unit/engine/row_expressions.hpp"
 #include "tests/unit/engine/same_bits.hpp"
 
 #include <cstring>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::are_one;
+using tests::expr_of;
+using tests::for_each_case;
+using tests::patterns;
 using tests::same_bits;
+using Case = tests::RowCase;
 
 namespace {
-
-constexpr std::uint64_t n_patterns = 1 << 16;
-
-/// Returns the bits of an element: of floats every sign, exponent and leading digits, of 8 bits every number,
-/// of longer integers those whose products fit.
-std::uint64_t pattern(DType dtype, std::uint64_t i) {
-  const std::uint64_t rest = (i % 4 == 0 ? 0 : i * 0x9e3779b97f4a7c15) >> 16;
-  const auto narrow = static_cast<std::int16_t>(i);
-  if (dtype == DType::b8) return i % 3 == 0 ? 1 : 0;
-  if (dtype == DType::f64) return i << 48 | rest;
-  if (dtype == DType::f32) return i << 16 | (rest & 0xffff);
-  if (dtype == DType::i64 || dtype == DType::u64)
-    return static_cast<std::uint64_t>(narrow * std::int64_t{30000} + static_cast<std::int64_t>(rest % 30000));
-  return core::is_integer(dtype) ? static_cast<std::uint64_t>(std::int64_t{narrow}) : i;
-}
-
-/// Returns all patterns in an order of their own for each odd `factor`.
-Tensor patterns(DType dtype, std::uint64_t factor) {
-  const Tensor result = new_array({{static_cast<Dim>(n_patterns / 16), 16}, dtype, default_device()});
-  const DType part = core::real_of(dtype);
-  const std::size_t size = core::size_of(part);
-  std::byte* out = result.node().data();
-  const auto put = [&](std::uint64_t i) {  // the first bytes of a number are its lowest
-    const std::uint64_t bits = pattern(part, i % n_patterns);
-    std::memcpy(out, &bits, size);
-    out += size;
-  };
-  for (std::uint64_t i = 0; i < n_patterns; ++i) {
-    put(i * factor);
-    if (core::is_complex(dtype)) put(i * factor * 40503);
-  }
-  return result;
-}
-
-/// An op on patterns.
-struct Case {
-  const OpInfo& op;
-  AttrsPtr attrs;
-  Tensors in;
-};
-
-Expr expr_of(const Case& each, DType result) {
-  ExprWriter writer;
-  std::vector<Aval> avals;
-  for (const Tensor& x : each.in) avals.push_back(x.aval());
-  const Aval out{each.in[0].shape(), result, each.in[0].device()};
-  const AxisMap map = each.op.axis_map({avals, out, each.attrs.get()});
-  std::vector<ExprId> in;
-  for (std::size_t i = 0; i < each.in.size(); ++i)
-    in.push_back(writer.load(each.in[i].dtype(), map.inputs[i].from, out.shape));
-  const Kernel& kernel = each.op.kernel(cpu, each.in[0].dtype());
-  writer.store(append(writer, kernel, each.attrs.get(), in, result), out.shape);
-  return writer.expr();
-}
 
 Tensor value_of(const Expr& expr, const Tensors& in, ExprFn function = nullptr) {
   const auto program = std::make_shared<const cpu_backend::TileProgram>(expr, function);
@@ -77,41 +28,6 @@ Tensor value_of(const Expr& expr, const Tensors& in, ExprFn function = nullptr) 
   const Aval aval{in[0].shape(), expr.values[expr.stores[0].value].dtype, default_device()};
   std::memset(new_array(aval).node().data(), 1, aval.bytes());
   return elements_of(record(fused_op(), in, attrs, std::source_location::current()))[0].eval();
-}
-
-/// Returns which operands are one element.
-std::vector<bool> are_one(const Tensors& in) {
-  std::vector<bool> result;
-  for (const Tensor& each : in) result.push_back(each.count() == 1);
-  return result;
-}
-
-/// Calls visit(Case) for each row that is known element by element, on each of its dtypes.
-template <class Visit>
-void for_each_case(const Visit& visit) {
-  for (int i = 0; i < core::n_dtypes; ++i) {
-    const auto dtype = static_cast<DType>(i);
-    const Tensors all{patterns(dtype, 1), patterns(dtype, 40503), patterns(dtype, 30011)};
-    for (const OpInfo* row : tests::rows_with_expressions(dtype)) {
-      Sampler sampler(dtype, 1);
-      const AttrsPtr attrs = row->sample(sampler).attrs;
-      for (int k = 0; k < core::n_dtypes && (row->name == "cast" || row->name == "select"); ++k) {
-        const auto other = static_cast<DType>(k);
-        const bool loses = core::is_complex(dtype) && !core::is_complex(other);
-        if (row->name == "cast" && !loses) visit(Case{*row, make_attrs(CastAttrs{other}), {all[0]}});
-        if (row->name == "select")
-          visit(Case{*row, {}, {all[0], patterns(other, 40503), patterns(other, 30011)}});
-      }
-      if (row->name == "scale_shift") {
-        const auto first_row = [](const Tensor& x) { return reshape(slice(x, 0, 0, 1), {16}); };
-        visit(Case{*row, attrs, {all[0], first_row(all[1]), first_row(all[2])}});
-      } else if (row->name == "adam_step") {
-        visit(Case{*row, attrs, {all[0], all[1], all[2], full({}, 1e-3, dtype), full({}, 1.1, dtype)}});
-      } else if (row->name != "cast" && row->name != "select") {
-        visit(Case{*row, attrs, Tensors(all.begin(), all.begin() + row->n_inputs)});
-      }
-    }
-  }
 }
 
 }  // namespace

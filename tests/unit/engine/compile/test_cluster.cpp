@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/cluster.hpp"
+#include "engine/compile/fused_op.hpp"
 #include "engine/compile/schedule.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/ops/ops.hpp"
@@ -215,6 +216,50 @@ TEST_CASE("clusters: a path that leaves and comes back is not closed", "[engine]
              HasId("cycle", {"engine::scheduled"}));
 }
 
+TEST_CASE("clusters: a lost user, other operands and another order are found", "[engine]") {
+  const Function f = [](const Tensors& in) -> Tensors {
+    const Tensor a = in[0] * in[1], b = a - in[0];
+    return {sum(b, Axes{0}), exp(b)};
+  };
+  const Tensors in{matrix(), matrix(3)};
+  const Tensors expected = f(in);
+  const std::vector<Strides> strides = tests::strides_of(in);
+  const Program program = clustered(
+      Program::of(Trace::without_values(f, avals_of(in), std::source_location::current())), strides);
+  const auto run = [&](const ProgramParts& parts) { return Plan(Program(parts), strides).run(in); };
+  const auto is_cluster = [](const Instruction& each) { return each.op == &fused_op(); };
+  const auto number = static_cast<std::size_t>(std::ranges::find_if(program.instructions(), is_cluster) -
+                                               program.instructions().begin());
+  REQUIRE(number < program.instructions().size());
+  CHECK(same_bits(run(program.parts()), expected));
+  const auto with_expr = [&](const auto& change) {
+    ProgramParts parts = program.parts();
+    AttrsPtr& attrs = parts.instructions[number].attrs;
+    Expr expr = attrs_as<TileAttrs>(*attrs).program->expr();
+    change(expr);
+    attrs = make_attrs(TileAttrs{std::make_shared<const cpu_backend::TileProgram>(std::move(expr))});
+    return parts;
+  };
+  const auto lost = with_expr([](Expr& expr) { expr.stores.pop_back(); });
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(Program(lost)); }),
+             HasId("wrong_results"));
+  const auto turned = with_expr([](Expr& expr) {
+    for (Expr::Code& code : expr.codes) {
+      if (code.body->text.find("a - b") != std::string_view::npos) std::swap(code.in[0], code.in[1]);
+    }
+  });
+  CHECK_FALSE(same_bits(run(turned), expected));
+  ProgramParts other = program.parts();
+  const std::uint32_t first = other.instructions[number].first_operand;
+  std::swap(other.operands[first], other.operands[first + 1]);
+  CHECK_FALSE(same_bits(run(other), expected));
+  // What uses the cluster runs before it.
+  ProgramParts early = program.parts();
+  REQUIRE(early.instructions.size() > number + 1);
+  std::swap(early.instructions[number], early.instructions[number + 1]);
+  CHECK(error_of<core::InvalidArgument>([&] { static_cast<void>(Program(early)); }).id() != "nothing_thrown");
+}
+
 TEST_CASE("clusters: functions and effects stand between them", "[engine]") {
   int n_calls = 0;
   const Tensor x = (ones({n, m}, DType::f64) * 0.5).eval();
@@ -295,8 +340,7 @@ TEST_CASE("clusters: an output takes the place of an operand only where nobody r
   CHECK(check(narrow, {reshape(vector_of(8 * 3000), {8, 3000}), vector_of(3000)}));
 }
 
-TEST_CASE("clusters: the example of docs/engine/compile.md is 15 launches as recorded and 4 merged",
-          "[engine]") {
+TEST_CASE("clusters: a value with two gradients is 15 launches as recorded and 4 merged", "[engine]") {
   const auto loss = [](const Tensors& in) -> Tensors {
     return {mean(square(engine::tanh(in[0] * in[1] + in[2]) - in[0]))};
   };

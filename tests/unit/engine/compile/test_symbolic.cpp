@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One plan for all extents of a batch: its bits, its memory, and what keeps a shape static.
 #include "engine/compile/compile.hpp"
+#include "engine/compile/symbolic.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/nn/activation.hpp"
@@ -13,6 +14,7 @@
 #include "engine/program/on_line.hpp"
 #include "engine/record/feed.hpp"
 #include "engine/transform/variables.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/engine/compile/work_of.hpp"
 #include "tests/unit/engine/row.hpp"
 #include "tests/unit/engine/sample_networks.hpp"
@@ -255,4 +257,32 @@ TEST_CASE("symbolic: numbers on lines are whole, rise, and keep to their dtypes"
   CHECK(on(4e7, 1e8, DType::f64));
   CHECK_FALSE(on(4, 10, DType::f16));
   CHECK(on(4, 4, DType::f16));
+}
+
+TEST_CASE("symbolic: a wrong number on a line, and one that only one item has, are found", "[engine]") {
+  const auto at = [](Dim n, const Function& f) {
+    const std::vector<Aval> avals{{{n, 3}, DType::f64, default_device()},
+                                  {{1, 3}, DType::f64, default_device()}};
+    return SymbolicPlan::At{n, Program::of(Trace::without_values(f, avals, std::source_location::current()))};
+  };
+  const auto times = [](Dim a, Dim b) -> Function {
+    return [=](const Tensors& in) -> Tensors { return {in[0] * (a * in[0].dim(0) + b)}; };
+  };
+  const auto none = [](const Program&, Dim) { return std::optional<Program>(); };
+  const auto error_of_plan = [&](const SymbolicPlan::At& first, const SymbolicPlan::At& second,
+                                 const SymbolicPlan::At& third) {
+    return tests::error_of<core::InvalidArgument>([&] {
+      static_cast<void>(SymbolicPlan(first, second, third, std::array<Dim, 3>{21, 23, 25}, none));
+    });
+  };
+  const Function right = times(2, 1);
+  CHECK(error_of_plan(at(4, right), at(10, right), at(7, right)).id() == "nothing_thrown");
+  // The first two give a line with another a; the third says so.
+  CHECK_THAT(error_of_plan(at(4, right), at(10, times(3, 1)), at(7, right)), tests::HasId("not_symbolic"));
+  CHECK_THAT(error_of_plan(at(4, right), at(10, right), at(7, times(2, 2))), tests::HasId("not_symbolic"));
+  // With one item a sum needs no broadcast: what was recorded for it is no program for more.
+  const Function sums = [](const Tensors& in) -> Tensors { return {in[0] + in[1]}; };
+  CHECK(error_of_plan(at(4, sums), at(10, sums), at(7, sums)).id() == "nothing_thrown");
+  CHECK_THAT(error_of_plan(at(1, sums), at(10, sums), at(7, sums)), tests::HasId("not_symbolic"));
+  CHECK_THAT(error_of_plan(at(4, sums), at(10, sums), at(1, sums)), tests::HasId("not_symbolic"));
 }

@@ -6,10 +6,13 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/compile/plan_of.hpp"
 #include "tests/unit/engine/compile/random_programs.hpp"
+#include "tests/unit/engine/row_expressions.hpp"
 
 #include <nvrtc.h>
 
 #include <array>
+#include <map>
+#include <set>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -46,6 +49,36 @@ std::vector<std::string> kernels_in(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("text: every row that has text compiles for sm_90, on each of its dtypes", "[engine]") {
+  std::map<DType, std::string> kernels;  // by dtype of the first operand, so that few files are compiled
+  std::set<std::string_view> rows;
+  int n = 0;
+  tests::for_each_case([&](const tests::RowCase& each) {
+    const Tensor right = record(each.op, each.in, each.attrs, std::source_location::current());
+    const Expr expr = tests::expr_of(each, right.dtype());
+    if (!has_text(expr)) return;
+    std::string text = kernel_text(expr, tests::are_one(each.in));
+    const auto rename = [&](std::string_view from, const std::string& to) {
+      const std::size_t at = text.find(from);
+      REQUIRE(at != std::string::npos);
+      text.replace(at, from.size(), to);
+    };
+    rename("namespace lodestone::engine::scalar {",
+           fmt::format("namespace lodestone::engine::scalar::k{} {{", n));
+    rename(kernel_name, fmt::format("{}_{}_{}", kernel_name, each.op.name, n));
+    kernels[each.in[0].dtype()] += text;
+    rows.insert(each.op.name);
+    ++n;
+  });
+  for (const auto& [dtype, text] : kernels) {
+    INFO(core::name_of(dtype));
+    CHECK(errors_of(whole_text(text)) == "");
+  }
+  CHECK(kernels.size() == 9);
+  CHECK(n > 250);
+  CHECK(rows.size() > 50);
+}
 
 TEST_CASE("text: kernels of random programs compile for sm_90", "[engine]") {
   int n = 0;

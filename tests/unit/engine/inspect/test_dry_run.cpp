@@ -7,6 +7,7 @@
 #include "engine/nn/linear.hpp"
 #include "engine/nn/loss.hpp"
 #include "engine/nn/module.hpp"
+#include "engine/ops/cumulative.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/optim/optimizer.hpp"
@@ -78,10 +79,14 @@ TEST_CASE("dry run: each part of the memory of a training is announced to the by
   CHECK(announced.peak.results == Arena::taken_by(4));  // the loss; cells take their new values in place
   CHECK(measured(step, batch) == announced.peak.results + of_numbers);
   CHECK(announced.peak.block == Arena::taken_by(step.stats().block_bytes));
-  std::size_t of_cells = Arena::taken_by(8);  // the number of steps
+  std::size_t of_parameters = 0;
   for (const Variable& each : training.net.parameters())
-    of_cells += 3 * Arena::taken_by(each.value().node().buffer->bytes());  // and two moments
-  CHECK(announced.peak.cells == of_cells);
+    of_parameters += Arena::taken_by(each.value().node().buffer->bytes());
+  CHECK(announced.peak.parameters == of_parameters);
+  CHECK(announced.peak.state == 2 * of_parameters + Arena::taken_by(8));  // two moments, the number of steps
+  CHECK(announced.peak.total() == announced.peak.arguments + 3 * of_parameters + Arena::taken_by(8) +
+                                      announced.peak.constants + announced.peak.block +
+                                      announced.peak.results);
   CHECK(announced.n_launches * 3 == step.stats().n_launches);
 }
 
@@ -120,6 +125,21 @@ TEST_CASE("dry run: work is that of the ops, and captured arrays are constants",
   CHECK(all.seconds > 0.0);
   CHECK(announced.text().find("dot_general with 1 op f64") != std::string::npos);
   CHECK(announced.json().find("\"n_launches\": 1") != std::string::npos);
+}
+
+TEST_CASE("dry run: the largest workspace is that of one launch, and part of the block", "[engine]") {
+  const auto of = [](const Function& f) {
+    return dry_run(f, std::vector<Aval>{{{64, 64}, DType::f64, default_device()}}, {.times = false}).peak;
+  };
+  const auto sums = of([](const Tensors& x) -> Tensors { return {cumulative_sum(transpose(x[0]), 0)}; });
+  CHECK(sums.workspace > 0);
+  CHECK(sums.workspace <= sums.block);
+  const auto twice = of([](const Tensors& x) -> Tensors {
+    const Tensor y = cumulative_sum(transpose(x[0]), 0);
+    return {cumulative_sum(transpose(y), 0)};
+  });
+  CHECK(twice.workspace == sums.workspace);
+  CHECK(of([](const Tensors& x) -> Tensors { return {x[0] + 1.0}; }).workspace == 0);
 }
 
 TEST_CASE("dry run: what loops and branches need is counted, of a branch the longer one", "[engine]") {
