@@ -31,7 +31,9 @@ void iterations_row(bench::Results& results, const std::string& name, const Edge
 void size_rows(bench::Results& results, const EdgeProblemShape& shape, std::optional<double> target_s) {
   const auto problem = tests::edge_problem(shape);
   const auto n_edges = static_cast<double>(problem.system.grid->n_inner_edges());
-  const std::string name = fmt::format("edge solver, {:.0f} k edges", 1e-3 * n_edges);
+  const std::string relief =
+      shape.slope_deg < 0.0 ? "" : fmt::format("relief up to {:g}°, ", shape.slope_deg);
+  const std::string name = fmt::format("edge solver, {}{:.0f} k edges", relief, 1e-3 * n_edges);
   linalg::PairBlock x;
   linalg::EdgeSolveReport report;
   double bytes = 0.0;
@@ -71,6 +73,14 @@ void iterations_rows(bench::Results& results) {
                    s.kind = Kind::sea;
                    s.period_s = 100.0;
                  }));
+  for (const double slope : {0.0, 30.0, 45.0, 60.0}) {
+    for (const double period : {0.1, 10.0, 1e3})
+      iterations_row(results, fmt::format("relief up to {:g}°, period {:g} s", slope, period),
+                     changed([&](auto& s) {
+                       s.slope_deg = slope;
+                       s.period_s = period;
+                     }));
+  }
   iterations_row(results, "random cells over four decades", changed([](auto& s) { s.kind = Kind::random; }));
 }
 
@@ -86,6 +96,9 @@ int main(int argc, char** argv) {
     size_rows(results, {.n_side = 60, .n_pad = 18, .n_earth = 38, .n_air = 12}, 2.0);
     size_rows(results, {.n_side = 84, .n_pad = 22, .n_earth = 52, .n_air = 15}, {});
     size_rows(results, {.n_side = 136, .n_pad = 32, .n_earth = 85, .n_air = 24}, 30.0);
+    auto steep = middle;
+    steep.slope_deg = 45.0;
+    size_rows(results, steep, {});
     iterations_rows(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=physics3d");
     return 0;

@@ -37,9 +37,13 @@ EdgeGrid::EdgeGrid(std::array<std::vector<double>, 3> lines_m) : lines_(std::mov
     }
   }
   for (int axis = 0; axis < 3; ++axis) {
-    Index count = n(axis);
-    for (int other = 0; other < 3; ++other) count *= other == axis ? 1 : n(other) + 1;
-    first_[axis + 1] = first_[axis] + count;
+    Index edges = n(axis), faces = n(axis) + 1;
+    for (int other = 0; other < 3; ++other) {
+      edges *= other == axis ? 1 : n(other) + 1;
+      faces *= other == axis ? 1 : n(other);
+    }
+    first_[axis + 1] = first_[axis] + edges;
+    first_face_[axis + 1] = first_face_[axis] + faces;
   }
 }
 

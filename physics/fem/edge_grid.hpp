@@ -43,6 +43,13 @@ class EdgeGrid {
     const Index n_i = n(0) + (axis == 0 ? 0 : 1), n_j = n(1) + (axis == 1 ? 0 : 1);
     return first_[axis] + (k * n_j + j) * n_i + i;
   }
+  /// Returns the number of faces, boundary included.
+  [[nodiscard]] Index n_faces() const { return first_face_[3]; }
+  /// Returns the face normal to an axis whose first corner is node (i, j, k); numbered as edges are.
+  [[nodiscard]] Index face(int axis, int i, int j, int k) const {
+    const Index n_i = n(0) + (axis == 0 ? 1 : 0), n_j = n(1) + (axis == 1 ? 1 : 0);
+    return first_face_[axis] + (k * n_j + j) * n_i + i;
+  }
   /// Returns true for an edge with an unknown: both coordinates across it lie off the boundary.
   [[nodiscard]] bool is_inner_edge(int axis, int i, int j, int k) const {
     return (axis == 0 || is_inner(0, i)) && (axis == 1 || is_inner(1, j)) && (axis == 2 || is_inner(2, k));
@@ -54,7 +61,7 @@ class EdgeGrid {
  private:
   [[nodiscard]] bool is_inner(int axis, int i) const { return i > 0 && i < n(axis); }
   std::array<std::vector<double>, 3> lines_, widths_, duals_;
-  std::array<Index, 4> first_{};
+  std::array<Index, 4> first_{}, first_face_{};
 };
 
 /// Calls visit(axis, i, j, k) for every edge, in the order of their numbers.
@@ -64,6 +71,18 @@ void for_each_edge(const EdgeGrid& grid, Visit visit) {
     for (int k = 0; k < grid.n(2) + (axis != 2); ++k) {
       for (int j = 0; j < grid.n(1) + (axis != 1); ++j) {
         for (int i = 0; i < grid.n(0) + (axis != 0); ++i) visit(axis, i, j, k);
+      }
+    }
+  }
+}
+
+/// Calls visit(axis, i, j, k) for every face, in the order of their numbers.
+template <class Visit>
+void for_each_face_place(const EdgeGrid& grid, Visit visit) {
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int k = 0; k < grid.n(2) + (axis == 2); ++k) {
+      for (int j = 0; j < grid.n(1) + (axis == 1); ++j) {
+        for (int i = 0; i < grid.n(0) + (axis == 0); ++i) visit(axis, i, j, k);
       }
     }
   }

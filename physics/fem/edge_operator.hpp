@@ -23,13 +23,7 @@ struct Face {
 /// Calls visit(Face) for every face of the grid.
 template <class Visit>
 void for_each_face(const EdgeGrid& grid, Visit visit) {
-  for (int axis = 0; axis < 3; ++axis) {
-    for (int k = 0; k < grid.n(2) + (axis == 2); ++k) {
-      for (int j = 0; j < grid.n(1) + (axis == 1); ++j) {
-        for (int i = 0; i < grid.n(0) + (axis == 0); ++i) visit(face_at(grid, axis, i, j, k));
-      }
-    }
-  }
+  for_each_face_place(grid, [&](int axis, int i, int j, int k) { visit(face_at(grid, axis, i, j, k)); });
 }
 
 /// Returns K u on every edge, boundary included. shapes: (n_edges) → (n_edges).

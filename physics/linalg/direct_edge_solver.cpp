@@ -23,6 +23,12 @@ fem::PairUnknowns unknowns_of(const fem::EdgeGrid& grid) {
   return result;
 }
 
+fem::ComplexRows matrix_of(const EdgeSystem& system, const fem::PairUnknowns& unknowns) {
+  return system.relief == nullptr
+             ? fem::pair_matrix(*system.grid, system.mass, unknowns)
+             : fem::pair_matrix(*system.grid, system.relief->faces(), system.relief_mass, unknowns);
+}
+
 OwnedMat factorized(const fem::ComplexRows& matrix) {
   const auto n = static_cast<PetscInt>(matrix.rows());
   OwnedMat wrapped, factor;
@@ -55,7 +61,7 @@ class DirectEdgeSolver final : public EdgeSolver {
   explicit DirectEdgeSolver(EdgeSystem given)
       : EdgeSolver(std::move(given)), unknowns_(unknowns_of(*system().grid)) {
     const core::ScopedTimer timer("edge solver/factorize");
-    const fem::ComplexRows matrix = fem::pair_matrix(*system().grid, system().mass, unknowns_);
+    const fem::ComplexRows matrix = matrix_of(system(), unknowns_);
     const PetscLock lock(petsc_mutex());
     require_petsc("linalg::make_direct_edge_solver#petsc_not_running");
     factor_.emplace(factorized(matrix));

@@ -8,6 +8,34 @@
 
 namespace lodestone::physics::linalg {
 
+EdgeSystem relief_system(std::shared_ptr<const fem::ReliefOperator> relief, Eigen::VectorXd cell_mass,
+                         int ground) {
+  EdgeSystem result;
+  result.grid = {relief, &relief->grid().lines()};
+  result.relief_mass = relief->mass_matrix(cell_mass);
+  result.mass = result.relief_mass.diagonal();
+  result.cell_mass = std::move(cell_mass);
+  result.ground = ground;
+  result.relief = std::move(relief);
+  return result;
+}
+
+Eigen::VectorXcd curl_curl(const EdgeSystem& system, const Eigen::VectorXcd& circulation) {
+  return system.relief != nullptr ? system.relief->curl_curl(circulation)
+                                  : fem::curl_curl(*system.grid, circulation);
+}
+
+Eigen::VectorXcd mass_times(const EdgeSystem& system, const Eigen::VectorXcd& circulation) {
+  if (system.relief != nullptr) return fem::product(system.relief_mass, circulation);
+  return system.mass.asDiagonal() * circulation;
+}
+
+std::size_t bytes_on_relief(const EdgeSystem& system) {
+  if (system.relief == nullptr) return 0;
+  const auto n = system.relief->faces().nonZeros() + system.relief_mass.nonZeros();
+  return static_cast<std::size_t>(n) * (sizeof(double) + sizeof(int));
+}
+
 Eigen::VectorXcd circulation(const fem::EdgeGrid& grid, const PairBlock& pair, Eigen::Index column) {
   return pair.edges.col(column) + fem::gradient(grid, pair.nodes.col(column));
 }
@@ -18,8 +46,8 @@ ResidualSize residual_size(const EdgeSystem& system, const PairBlock& x, const P
   const std::complex<double> i(0.0, 1.0);
   const double b_norm = b.edges.col(column).norm();
   if (b_norm == 0.0) return {};
-  const Eigen::VectorXcd current = system.mass.asDiagonal() * circulation(grid, x, column);
-  Eigen::VectorXcd r = b.edges.col(column) - fem::curl_curl(grid, x.edges.col(column)) - i * current;
+  const Eigen::VectorXcd current = mass_times(system, circulation(grid, x, column));
+  Eigen::VectorXcd r = b.edges.col(column) - curl_curl(system, x.edges.col(column)) - i * current;
   Eigen::VectorXcd rho = b.nodes.col(column) - i * fem::gradient_transposed(grid, current);
   fem::clear_boundary_edges(grid, r);
   fem::clear_boundary_nodes(grid, rho);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/words.hpp"
-#include "physics/fem/edge_grid.hpp"
+#include "physics/fem/relief_operator.hpp"
 
 #include <Eigen/Core>
 
@@ -18,7 +18,19 @@ struct EdgeSystem {
   Eigen::VectorXd mass;       ///< ωμ₀ times the mass of each edge, 1/m; shape (n_edges)
   Eigen::VectorXd cell_mass;  ///< ωμ₀σ of each cell, 1/m²; its volume means make coarser operators
   int ground = -1;            ///< line along z that coarser grids keep; −1: none
+  /// The operator of a relief, whose lines are those of `grid`; null on flat grids. With it `mass` is the
+  /// diagonal of `relief_mass`, ωμ₀M.
+  std::shared_ptr<const fem::ReliefOperator> relief{};
+  fem::RealRows relief_mass{};
 };
+/// Makes the system of a relief from ωμ₀σ of each cell. shapes: (n_cells).
+[[nodiscard]] EdgeSystem relief_system(std::shared_ptr<const fem::ReliefOperator> relief,
+                                       Eigen::VectorXd cell_mass, int ground = -1);
+/// Returns K u, or M u, on every edge, boundary included. shapes: (n_edges) → (n_edges).
+[[nodiscard]] Eigen::VectorXcd curl_curl(const EdgeSystem& system, const Eigen::VectorXcd& circulation);
+[[nodiscard]] Eigen::VectorXcd mass_times(const EdgeSystem& system, const Eigen::VectorXcd& circulation);
+/// Returns the bytes of the matrices that a relief has; 0 on flat grids.
+[[nodiscard]] std::size_t bytes_on_relief(const EdgeSystem& system);
 
 /// Vectors of the problem in pair form, one per column. A solution is e on edges and φ on nodes, u = e + Gφ.
 /// A right-hand side is b on edges and its divergence ρ = Gᵀb on nodes, each rounded by itself. Everything

@@ -25,6 +25,7 @@ struct EdgeProblemShape {
   double cell_m = 500.0, cell_y_over_x = 1.0, first_layer_m = 10.0;
   double period_s = 10.0, air = 1e-10;
   double contrast = 100.0;  ///< ratio of the bodies to the half-space of 0.01 S/m
+  double slope_deg = -1.0;  ///< steepest slope of hills and valleys in the middle; negative: a flat grid
 };
 
 /// Widths that grow by one factor from `first` to a sum.
@@ -89,10 +90,40 @@ inline double conductivity_at(const EdgeProblemShape& shape, double x, double y,
   return host;
 }
 
+/// Hills and valleys over the cells of the middle, on layers that become level far above and below.
+inline physics::fem::ReliefGrid relief_grid(const EdgeProblemShape& shape) {
+  using physics::fem::ReliefGrid;
+  const auto lines = edge_grid(shape);
+  const double half = 0.5 * shape.cell_m * (shape.n_side - 2 * shape.n_pad);
+  const auto raised = [&](double amplitude) {
+    const double reach = std::max(4.0 * amplitude, 1e3);
+    Eigen::VectorXd z(lines->n_nodes());
+    physics::fem::for_each_node(*lines, [&](int i, int j, int k) {
+      const double x = lines->lines_m(0)[i], y = lines->lines_m(1)[j], level = lines->lines_m(2)[k];
+      const bool is_outside = std::abs(x) >= half || std::abs(y) >= half * shape.cell_y_over_x;
+      const double hill = is_outside ? 0.0
+                                     : std::sin(std::numbers::pi * x / half) *
+                                           std::sin(std::numbers::pi * y / (half * shape.cell_y_over_x));
+      z[lines->node(i, j, k)] = level + amplitude * hill * std::max(0.0, 1.0 - std::abs(level) / reach);
+    });
+    return ReliefGrid(*lines, std::move(z));
+  };
+  const double of_one_metre = raised(1.0).steepest(shape.n_air);
+  return raised(std::tan(shape.slope_deg * std::numbers::pi / 180.0) / of_one_metre);
+}
+
 /// A system and a right-hand side: currents in what differs from the half-space, damped downwards.
 struct EdgeProblem {
   physics::linalg::EdgeSystem system;
   physics::linalg::PairBlock right;
+
+  void set_source(Eigen::VectorXcd source) {
+    physics::fem::clear_boundary_edges(*system.grid, source);
+    Eigen::VectorXcd divergence = physics::fem::gradient_transposed(*system.grid, source);
+    physics::fem::clear_boundary_nodes(*system.grid, divergence);
+    right.edges.col(0) = source;
+    right.nodes.col(0) = divergence;
+  }
 };
 inline EdgeProblem edge_problem(const EdgeProblemShape& shape) {
   using namespace physics;
@@ -116,22 +147,31 @@ inline EdgeProblem edge_problem(const EdgeProblemShape& shape) {
       }
     }
   }
+  const std::complex<double> k_host = std::sqrt(std::complex<double>(0.0, scale * 0.01));
+  const auto host_field = [&](int axis, int i, int k) {
+    return axis == 0 ? grid->width_m(0, i) * std::exp(-k_host * std::max(0.0, grid->lines_m(2)[k]))
+                     : std::complex<double>{};
+  };
+  if (shape.slope_deg >= 0.0) {
+    const auto relief = std::make_shared<const fem::ReliefOperator>(relief_grid(shape));
+    EdgeProblem problem{linalg::relief_system(relief, cells, shape.n_air), linalg::PairBlock(*grid, 1)};
+    Eigen::VectorXcd field(grid->n_edges());
+    fem::for_each_edge(*grid, [&](int axis, int i, int j, int k) {
+      field[grid->edge(axis, i, j, k)] = host_field(axis, i, k);
+    });
+    problem.set_source(std::complex<double>(0.0, -1.0) *
+                       fem::product(relief->mass_matrix(cells - host), field));
+    return problem;
+  }
   EdgeProblem problem{{grid, linalg::multigrid::edge_masses(*grid, cells), cells, shape.n_air},
                       linalg::PairBlock(*grid, 1)};
   const Eigen::VectorXd change = problem.system.mass - linalg::multigrid::edge_masses(*grid, host);
-  const std::complex<double> k_host = std::sqrt(std::complex<double>(0.0, scale * 0.01));
   Eigen::VectorXcd source = Eigen::VectorXcd::Zero(grid->n_edges());
   fem::for_each_edge(*grid, [&](int axis, int i, int j, int k) {
     const auto edge = grid->edge(axis, i, j, k);
-    if (axis == 0)
-      source[edge] = std::complex<double>(0.0, -change[edge] * grid->width_m(0, i)) *
-                     std::exp(-k_host * std::max(0.0, grid->lines_m(2)[k]));
+    source[edge] = std::complex<double>(0.0, -change[edge]) * host_field(axis, i, k);
   });
-  fem::clear_boundary_edges(*grid, source);
-  Eigen::VectorXcd divergence = fem::gradient_transposed(*grid, source);
-  fem::clear_boundary_nodes(*grid, divergence);
-  problem.right.edges.col(0) = source;
-  problem.right.nodes.col(0) = divergence;
+  problem.set_source(std::move(source));
   return problem;
 }
 

@@ -87,6 +87,27 @@ Eigen::VectorXd volume_means(const fem::EdgeGrid& fine, const Coarsening& coarse
   return result;
 }
 
+Eigen::VectorXd volume_means(const fem::ReliefGrid& fine, const Coarsening& coarse,
+                             const Eigen::VectorXd& values) {
+  std::array<std::vector<int>, 3> coarse_of;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int cell = 0; cell < coarse.grid.n(axis); ++cell)
+      coarse_of[axis].resize(coarse.fine_line[axis][cell + 1], cell);
+  }
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(coarse.grid.n_cells()), volume = sum;
+  for (int k = 0; k < fine.lines().n(2); ++k) {
+    for (int j = 0; j < fine.lines().n(1); ++j) {
+      for (int i = 0; i < fine.lines().n(0); ++i) {
+        const auto cell = coarse.grid.cell(coarse_of[0][i], coarse_of[1][j], coarse_of[2][k]);
+        const double of_cell = fine.volume_m3(i, j, k);
+        sum[cell] += of_cell * values[fine.lines().cell(i, j, k)];
+        volume[cell] += of_cell;
+      }
+    }
+  }
+  return sum.cwiseQuotient(volume);
+}
+
 Eigen::VectorXd edge_masses(const fem::EdgeGrid& grid, const Eigen::VectorXd& values) {
   Eigen::VectorXd result = Eigen::VectorXd::Zero(grid.n_edges());
   for (int k = 0; k < grid.n(2); ++k) {

@@ -2,7 +2,7 @@
 // Private to physics/linalg: coarser grids of a stretched tensor grid.
 #pragma once
 
-#include "physics/fem/edge_grid.hpp"
+#include "physics/fem/relief_grid.hpp"
 
 #include <array>
 #include <optional>
@@ -28,6 +28,9 @@ struct Coarsening {
 
 /// Returns the volume means of a number per cell. Means per direction fail on rough models.
 [[nodiscard]] Eigen::VectorXd volume_means(const fem::EdgeGrid& fine, const Coarsening& coarse,
+                                           const Eigen::VectorXd& values);
+/// Returns those of a relief, whose cells keep their own volumes.
+[[nodiscard]] Eigen::VectorXd volume_means(const fem::ReliefGrid& fine, const Coarsening& coarse,
                                            const Eigen::VectorXd& values);
 /// Returns the mass of each edge: Σ over its four cells of the number per cell, times a quarter of the area
 /// across the edge over its length.

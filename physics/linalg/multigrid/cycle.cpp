@@ -17,6 +17,10 @@ template <class T>
 class VCycle final : public Cycle {
  public:
   explicit VCycle(const EdgeSystem& system) {
+    if (system.relief != nullptr) {
+      add_levels(system, system.relief->grid());
+      return;
+    }
     levels_.push_back(std::make_unique<Stage>(*system.grid, system.mass));
     fem::EdgeGrid grid = *system.grid;
     Eigen::VectorXd cells = system.cell_mass;
@@ -74,7 +78,10 @@ class VCycle final : public Cycle {
  private:
   using Direction = typename ColumnSmoother<T>::Direction;
   struct Stage {
-    Stage(const fem::EdgeGrid& grid, const Eigen::VectorXd& mass) : level(grid, mass), smoother(level) {}
+    Stage(const fem::EdgeGrid& grid, const Eigen::VectorXd& mass, const Eigen::VectorXd& faces = {})
+        : level(grid, mass, faces), smoother(level) {}
+    Stage(const fem::EdgeGrid& grid, const fem::ReliefDiagonals& relief)
+        : Stage(grid, relief.masses, relief.faces) {}
     Level<T> level;
     ColumnSmoother<T> smoother;
     std::unique_ptr<Transfer<T>> to_coarse;
@@ -86,6 +93,23 @@ class VCycle final : public Cycle {
     std::vector<Fields> fields;
     std::vector<ColumnScratch<T>> scratch;
   };
+
+  /// Adds the levels of a relief: F and M are the diagonals of the operator there, and the nodes of coarser
+  /// grids keep their depths.
+  void add_levels(const EdgeSystem& system, fem::ReliefGrid relief) {
+    Eigen::VectorXd cells = system.cell_mass;
+    int ground = system.ground;
+    double threshold_m = first_threshold_m(relief.lines());
+    levels_.push_back(std::make_unique<Stage>(relief.lines(), fem::diagonals(relief, cells)));
+    while (auto coarse = coarser(relief.lines(), ground, threshold_m)) {
+      cells = volume_means(relief, *coarse, cells);
+      levels_.back()->to_coarse = std::make_unique<Transfer<T>>(relief.lines(), *coarse);
+      relief = relief.subset(coarse->fine_line);
+      levels_.push_back(std::make_unique<Stage>(relief.lines(), fem::diagonals(relief, cells)));
+      ground = coarse->ground;
+      threshold_m = coarse->threshold_m;
+    }
+  }
 
   static double largest(const Field<double>& r, const Layout& layout) {
     std::vector<double> of_slab(static_cast<std::size_t>(layout.ny) + 1, 0.0);

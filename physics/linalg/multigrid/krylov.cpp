@@ -100,39 +100,6 @@ void combine(const Layout& layout, Field<double>& y, Complex a, const Field<doub
   });
 }
 
-/// Σ m |u| of the six edges at the nodes of a slab, squared and summed.
-double divergence_terms(const Level<double>& level, const Field<double>& x, int j) {
-  const Layout& layout = level.layout();
-  const auto current = [&](int c, int i, int k, int line, int di, int dk, int dj) {
-    const double* u = x.data() + layout.place(i);
-    const double* end = x.data() + layout.place(i + di);
-    const std::ptrdiff_t edge = layout.row(c, k, line), from = layout.row(at_node, k, line),
-                         to = layout.row(at_node, k + dk, line + dj), im = layout.part();
-    return level.mass(c, k, line, i & 1)[i / 2] *
-           std::hypot(u[edge] + end[to] - u[from], u[edge + im] + end[to + im] - u[from + im]);
-  };
-  double sum = 0.0;
-  for (int k = 1; k < layout.nz; ++k) {
-    for (int i = 1; i < layout.nx; ++i) {
-      const double at = current(along_x, i - 1, k, j, 1, 0, 0) + current(along_x, i, k, j, 1, 0, 0) +
-                        current(along_y, i, k, j - 1, 0, 0, 1) + current(along_y, i, k, j, 0, 0, 1) +
-                        current(along_z, i, k - 1, j, 0, 1, 0) + current(along_z, i, k, j, 0, 1, 0);
-      sum += at * at;
-    }
-  }
-  return sum;
-}
-
-double divergence_scale(const Level<double>& level, const Field<double>& x) {
-  std::vector<double> of_slab(static_cast<std::size_t>(level.layout().ny) - 1);
-  core::parallel_for(std::ssize(of_slab), [&](std::ptrdiff_t j) {
-    of_slab[static_cast<std::size_t>(j)] = divergence_terms(level, x, static_cast<int>(j) + 1);
-  });
-  double sum = 0.0;
-  for (const double slab : of_slab) sum += slab;
-  return std::sqrt(sum);
-}
-
 /// Notices iterations that lead nowhere.
 class Watch {
  public:
@@ -154,23 +121,23 @@ class Watch {
 
 }  // namespace
 
-Iteration::Iteration(const Level<double>& level_in, const Field<double>& b_in)
-    : level(level_in), b(b_in), x(level.layout()), r(b_in), b_norm_(edge_norm(level.layout(), b_in)) {}
+Iteration::Iteration(const PairOperator& op_in, const Field<double>& b_in)
+    : op(op_in), b(b_in), x(op.layout()), r(b_in), b_norm_(edge_norm(op.layout(), b_in)) {}
 
-void Iteration::renew() { residual(level, &b, x, r); }
+void Iteration::renew() { op.residual(&b, x, r); }
 
 ResidualSize Iteration::size() const {
-  const double scale = divergence_scale(level, x), rho = node_norm(level.layout(), r);
-  return {edge_norm(level.layout(), r) / b_norm_, rho > 0.0 ? rho / scale : 0.0};
+  const double scale = op.divergence_scale(x), rho = node_norm(op.layout(), r);
+  return {edge_norm(op.layout(), r) / b_norm_, rho > 0.0 ? rho / scale : 0.0};
 }
 
 bool Iteration::is_solved(const EdgeSolveOptions& options) const {
-  if (!(edge_norm(level.layout(), r) <= options.tolerance * b_norm_)) return false;
+  if (!(edge_norm(op.layout(), r) <= options.tolerance * b_norm_)) return false;
   return size().divergence <= options.divergence_tolerance;
 }
 
 Ending conjugate_gradients(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state, int& n) {
-  const Layout& layout = state.level.layout();
+  const Layout& layout = state.op.layout();
   Field<double> z(layout), p(layout), q(layout);  // q = −A p
   const auto work = cycle.make_work();
   Watch watch;
@@ -182,7 +149,7 @@ Ending conjugate_gradients(const Cycle& cycle, const EdgeSolveOptions& options, 
     // With r = r_before + α q the flexible β = (r − r_before)ᵀz / (r_beforeᵀz_before) is α qᵀz / before.
     const Complex beta = i == 0 ? 0.0 : alpha * sums_of(layout, q, z).bilinear() / before;
     combine(layout, p, beta, z, 1.0);
-    residual<double>(state.level, nullptr, p, q);
+    state.op.residual(nullptr, p, q);
     before = here;
     alpha = -here / sums_of(layout, p, q).bilinear();
     if (!std::isfinite(alpha.real()) || !std::isfinite(alpha.imag())) return Ending::broke_down;
@@ -199,7 +166,7 @@ namespace {
 class GmresRun {
  public:
   GmresRun(const Cycle& cycle, Cycle::Work& work, Iteration& state)
-      : cycle_(cycle), work_(work), state_(state), layout_(state.level.layout()) {
+      : cycle_(cycle), work_(work), state_(state), layout_(state.op.layout()) {
     basis_.push_back(state.r);
     norm_ = std::sqrt(sums_of(layout_, state.r, state.r).hermitian().real());
     scale(basis_.back(), 1.0 / norm_);
@@ -211,7 +178,7 @@ class GmresRun {
     directions_.emplace_back(layout_);
     cycle_.apply(basis_.back(), directions_.back(), work_);
     Field<double> next(layout_);
-    residual<double>(state_.level, nullptr, directions_.back(), next);
+    state_.op.residual(nullptr, directions_.back(), next);
     scale(next, -1.0);
     for (std::ptrdiff_t i = 0; i <= column; ++i) {
       const Complex h = sums_of(layout_, basis_[i], next).hermitian();

@@ -3,20 +3,21 @@
 #pragma once
 
 #include "physics/linalg/multigrid/cycle.hpp"
+#include "physics/linalg/multigrid/operator.hpp"
 
 namespace lodestone::physics::linalg::multigrid {
 
 /// The system and the solution that one method leaves to the next.
 class Iteration {
  public:
-  Iteration(const Level<double>& level, const Field<double>& b);
+  Iteration(const PairOperator& op, const Field<double>& b);
   /// Computes r = b − A x anew.
   void renew();
   [[nodiscard]] ResidualSize size() const;
   [[nodiscard]] bool is_solved(const EdgeSolveOptions& options) const;
   [[nodiscard]] double b_norm() const { return b_norm_; }
 
-  const Level<double>& level;
+  const PairOperator& op;
   const Field<double>& b;
   Field<double> x, r;
 

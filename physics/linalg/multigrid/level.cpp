@@ -24,15 +24,23 @@ RowLines<T>::RowLines(const fem::EdgeGrid& grid) {
 }
 
 template <class T>
-Level<T>::Level(const fem::EdgeGrid& grid, const Eigen::VectorXd& mass)
-    : layout_(grid), x_(grid), mass_(6 * layout_.half * (layout_.nz + 1) * (layout_.ny + 1)) {
+Level<T>::Level(const fem::EdgeGrid& grid, const Eigen::VectorXd& mass, const Eigen::VectorXd& faces)
+    : layout_(grid),
+      x_(grid),
+      mass_(6 * layout_.half * (layout_.nz + 1) * (layout_.ny + 1)),
+      has_faces_(faces.size() > 0) {
   for (int axis = 1; axis < 3; ++axis) {
     for (int i = 0; i < grid.n(axis); ++i)
       inverse_[axis - 1].push_back(static_cast<T>(1.0 / grid.width_m(axis, i)));
     for (int i = 0; i <= grid.n(axis); ++i) dual_[axis - 1].push_back(static_cast<T>(grid.dual_m(axis, i)));
   }
   fem::for_each_edge(grid, [&](int axis, int i, int j, int k) {
-    const_cast<T*>(this->mass(axis, k, j, i & 1))[i / 2] = static_cast<T>(mass[grid.edge(axis, i, j, k)]);
+    mass_.data()[place(axis, k, j, i & 1) + i / 2] = static_cast<T>(mass[grid.edge(axis, i, j, k)]);
+  });
+  if (!has_faces_) return;
+  faces_ = Padded<T>(6 * layout_.half * (layout_.nz + 1) * (layout_.ny + 1));
+  fem::for_each_face_place(grid, [&](int axis, int i, int j, int k) {
+    faces_.data()[place(axis, k, j, i & 1) + i / 2] = static_cast<T>(faces[grid.face(axis, i, j, k)]);
   });
 }
 
@@ -43,8 +51,7 @@ template class Level<double>;
 
 namespace {
 
-// Symbols: o the place itself, l the one before it along x, n the one after; h hands the inverse width of the
-// edge beside a face.
+// Symbols: o the place itself, l the one before it along x, n the one after.
 
 /// The rows of one part (real or imaginary) of a field around a row. The curls of faces are made of them,
 /// each times its entry of F. Offsets `s` lead to rows along y and z.
@@ -53,40 +60,23 @@ struct Curls {
   const T* x;  ///< edges along x of the row
   std::ptrdiff_t component, layer, slab;
   std::ptrdiff_t o, n;
-  Vector<T> dual_x;
 
   [[gnu::always_inline]] Vector<T> at(std::ptrdiff_t s) const { return load(x + s); }
   [[gnu::always_inline]] std::ptrdiff_t after(std::ptrdiff_t place) const { return place == o ? n : o; }
-  [[gnu::always_inline]] Vector<T> normal_x(std::ptrdiff_t s, T weight) const {
+  [[gnu::always_inline]] Vector<T> normal_x(std::ptrdiff_t s, const Vector<T>& entry) const {
     const std::ptrdiff_t y = component + s + o, z = 2 * component + s + o;
-    return dual_x * weight * ((at(z + slab) - at(z)) - (at(y + layer) - at(y)));
+    return entry * ((at(z + slab) - at(z)) - (at(y + layer) - at(y)));
   }
-  [[gnu::always_inline]] Vector<T> normal_y(std::ptrdiff_t s, std::ptrdiff_t place, const Vector<T>& h,
-                                            T weight) const {
+  [[gnu::always_inline]] Vector<T> normal_y(std::ptrdiff_t s, std::ptrdiff_t place,
+                                            const Vector<T>& entry) const {
     const std::ptrdiff_t z = 2 * component + s;
-    return h * weight * ((at(s + layer + place) - at(s + place)) - (at(z + after(place)) - at(z + place)));
+    return entry * ((at(s + layer + place) - at(s + place)) - (at(z + after(place)) - at(z + place)));
   }
-  [[gnu::always_inline]] Vector<T> normal_z(std::ptrdiff_t s, std::ptrdiff_t place, const Vector<T>& h,
-                                            T weight) const {
+  [[gnu::always_inline]] Vector<T> normal_z(std::ptrdiff_t s, std::ptrdiff_t place,
+                                            const Vector<T>& entry) const {
     const std::ptrdiff_t y = component + s;
-    return h * weight * ((at(y + after(place)) - at(y + place)) - (at(s + slab + place) - at(s + place)));
+    return entry * ((at(y + after(place)) - at(y + place)) - (at(s + slab + place) - at(s + place)));
   }
-};
-
-/// The lines along y and z at a row of nodes; zero beyond the boundary.
-template <class T>
-struct RowCoefficients {
-  bool inner_y, inner_z;
-  T inverse_hy, inverse_hy_before, inverse_hz, inverse_hz_before, dual_y, dual_z;
-  RowCoefficients(const Level<T>& level, int k, int j)
-      : inner_y(j > 0),
-        inner_z(k > 0),
-        inverse_hy(level.inverse_hy(j)),
-        inverse_hy_before(inner_y ? level.inverse_hy(j - 1) : T(0)),
-        inverse_hz(level.inverse_hz(k)),
-        inverse_hz_before(inner_z ? level.inverse_hz(k - 1) : T(0)),
-        dual_y(inner_y ? level.dual_y(j) : T(0)),
-        dual_z(inner_z ? level.dual_z(k) : T(0)) {}
 };
 
 /// One vector of nodes of a row: K u of the edges that begin there and M (e + Gφ) with its divergence.
@@ -94,22 +84,19 @@ template <class T>
 struct RowTerms {
   Vector<T> curl[n_components][2]{}, mass[n_components][2]{};
 
+  template <bool relief>
   [[gnu::always_inline]] void add_curls(int q, const Curls<T>& f, const RowCoefficients<T>& w,
-                                        std::ptrdiff_t l, const Vector<T>& h, const Vector<T>& h_before) {
+                                        std::ptrdiff_t l, const FaceEntries<T, relief>& entry) {
     const std::ptrdiff_t o = f.o, up = -f.layer, back = -f.slab;
     if (w.inner_z && w.inner_y)
-      curl[along_x][q] = f.normal_y(up, o, h, w.dual_y * w.inverse_hz_before) -
-                         f.normal_y(0, o, h, w.dual_y * w.inverse_hz) +
-                         f.normal_z(0, o, h, w.dual_z * w.inverse_hy) -
-                         f.normal_z(back, o, h, w.dual_z * w.inverse_hy_before);
+      curl[along_x][q] = f.normal_y(up, o, entry.y(true, false)) - f.normal_y(0, o, entry.y(false, false)) +
+                         f.normal_z(0, o, entry.z(false, false)) - f.normal_z(back, o, entry.z(true, false));
     if (w.inner_z)
-      curl[along_y][q] =
-          f.normal_x(0, w.inverse_hz * w.inverse_hy) - f.normal_x(up, w.inverse_hz_before * w.inverse_hy) -
-          f.normal_z(0, o, h, w.dual_z * w.inverse_hy) + f.normal_z(0, l, h_before, w.dual_z * w.inverse_hy);
+      curl[along_y][q] = f.normal_x(0, entry.x(false, false)) - f.normal_x(up, entry.x(true, false)) -
+                         f.normal_z(0, o, entry.z(false, false)) + f.normal_z(0, l, entry.z(false, true));
     if (w.inner_y)
-      curl[along_z][q] =
-          f.normal_x(back, w.inverse_hz * w.inverse_hy_before) - f.normal_x(0, w.inverse_hz * w.inverse_hy) +
-          f.normal_y(0, o, h, w.dual_y * w.inverse_hz) - f.normal_y(0, l, h_before, w.dual_y * w.inverse_hz);
+      curl[along_z][q] = f.normal_x(back, entry.x(false, true)) - f.normal_x(0, entry.x(false, false)) +
+                         f.normal_y(0, o, entry.y(false, false)) - f.normal_y(0, l, entry.y(false, true));
   }
   [[gnu::always_inline]] void add_masses(int q, const Curls<T>& f, const RowCoefficients<T>& w,
                                          std::ptrdiff_t l, const Level<T>& level, int k, int j, int parity,
@@ -135,7 +122,7 @@ struct RowTerms {
   }
 };
 
-template <class T>
+template <bool relief, class T>
 [[gnu::always_inline]] inline void residual_lanes(const Level<T>& level, const T* b, const T* x, T* r,
                                                   int j) {
   const Layout& layout = level.layout();
@@ -147,8 +134,7 @@ template <class T>
     for (int parity = 0; parity < 2; ++parity) {
       for (std::ptrdiff_t at = 0; at < half; at += Lanes<T>::width) {
         const std::ptrdiff_t o = parity * half + at, l = (1 - parity) * half + at - 1 + parity;
-        const Vector<T> h = load(level.x().inverse_width[parity].data() + at);
-        const Vector<T> h_before = load(level.x().inverse_width[1 - parity].data() + at - 1 + parity);
+        const FaceEntries<T, relief> entry(level, w, k, j, parity, at);
         RowTerms<T> terms;
         for (int q = 0; q < 2; ++q) {
           const Curls<T> curls{x + layout.row(0, k, j) + q * part,
@@ -156,9 +142,8 @@ template <class T>
                                layout.layer(),
                                layout.slab(),
                                o,
-                               l + 1,
-                               load(level.x().dual[parity].data() + at)};
-          terms.add_curls(q, curls, w, l, h, h_before);
+                               l + 1};
+          terms.add_curls(q, curls, w, l, entry);
           terms.add_masses(q, curls, w, l, level, k, j, parity, at);
         }
         for (int c = 0; c < n_components; ++c) {
@@ -182,11 +167,17 @@ template <class T>
 
 LODESTONE_LANE_CLONES
 void residual_of_slab(const Level<float>& level, const float* b, const float* x, float* r, int j) {
-  residual_lanes(level, b, x, r, j);
+  if (level.has_faces())
+    residual_lanes<true>(level, b, x, r, j);
+  else
+    residual_lanes<false>(level, b, x, r, j);
 }
 LODESTONE_LANE_CLONES
 void residual_of_slab(const Level<double>& level, const double* b, const double* x, double* r, int j) {
-  residual_lanes(level, b, x, r, j);
+  if (level.has_faces())
+    residual_lanes<true>(level, b, x, r, j);
+  else
+    residual_lanes<false>(level, b, x, r, j);
 }
 
 template <class T>

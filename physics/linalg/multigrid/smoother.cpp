@@ -17,19 +17,6 @@ constexpr int row_numbers = 2 * (n_unknowns + 1);  // of an unknown in the facto
 constexpr int node_numbers = n_unknowns * row_numbers;
 enum Unknown : int { x_before, x_after, y_before, y_after, potential };
 
-/// Line coefficients of an inner node (j, k).
-template <class T>
-struct NodeLines {
-  T inverse_hy, inverse_hy_before, inverse_hz, inverse_hz_before, dual_y, dual_z;
-  NodeLines(const Level<T>& level, int k, int j)
-      : inverse_hy(level.inverse_hy(j)),
-        inverse_hy_before(level.inverse_hy(j - 1)),
-        inverse_hz(level.inverse_hz(k)),
-        inverse_hz_before(level.inverse_hz(k - 1)),
-        dual_y(level.dual_y(j)),
-        dual_z(level.dual_z(k)) {}
-};
-
 /// A row of the block matrix: the diagonal and the five entries before it.
 template <class T>
 struct BandRow {
@@ -37,17 +24,15 @@ struct BandRow {
 };
 
 /// The numbers that all rows of a node share.
-template <class T>
+template <class T, bool relief>
 struct NodeEntries {
-  NodeLines<T> w;
-  Vector<T> h, h_before, dual_x;  ///< along x
+  RowCoefficients<T> w;
+  FaceEntries<T, relief> entry;
   Vector<T> x_before_mass, x_after_mass, y_before_mass, y_after_mass, z_above_mass, z_below_mass;
 
   [[gnu::always_inline]] NodeEntries(const Level<T>& level, int k, int j, int parity, std::ptrdiff_t at)
       : w(level, k, j),
-        h(load(level.x().inverse_width[parity].data() + at)),
-        h_before(load(level.x().inverse_width[1 - parity].data() + at - 1 + parity)),
-        dual_x(load(level.x().dual[parity].data() + at)),
+        entry(level, w, k, j, parity, at),
         x_before_mass(load(level.mass(along_x, k, j, 1 - parity) + at - 1 + parity)),
         x_after_mass(load(level.mass(along_x, k, j, parity) + at)),
         y_before_mass(load(level.mass(along_y, k, j - 1, parity) + at)),
@@ -55,31 +40,31 @@ struct NodeEntries {
         z_above_mass(load(level.mass(along_z, k - 1, j, parity) + at)),
         z_below_mass(load(level.mass(along_z, k, j, parity) + at)) {}
 
-  [[gnu::always_inline]] void x_row(BandRow<T>& row, const Vector<T>& inverse_h,
-                                    const Vector<T>& mass) const {
-    row.re[0] = inverse_h * (w.dual_y * (w.inverse_hz + w.inverse_hz_before) +
-                             w.dual_z * (w.inverse_hy + w.inverse_hy_before));
+  /// Fills the row of an edge along x, beside the node on one side.
+  [[gnu::always_inline]] void x_row(BandRow<T>& row, bool before, const Vector<T>& mass) const {
+    row.re[0] =
+        (entry.y(false, before) + entry.y(true, before)) + (entry.z(false, before) + entry.z(true, before));
     row.im[0] = mass;
-    row.re[5] = -inverse_h * (w.dual_y * w.inverse_hz_before);
+    row.re[5] = -entry.y(true, before);
   }
-  [[gnu::always_inline]] void y_row(BandRow<T>& row, T inverse_h, const Vector<T>& mass) const {
-    row.re[0] = inverse_h * (dual_x * (w.inverse_hz + w.inverse_hz_before) + w.dual_z * (h + h_before));
+  [[gnu::always_inline]] void y_row(BandRow<T>& row, bool back, const Vector<T>& mass) const {
+    row.re[0] = (entry.x(false, back) + entry.x(true, back)) + (entry.z(back, false) + entry.z(back, true));
     row.im[0] = mass;
-    row.re[5] = -dual_x * (inverse_h * w.inverse_hz_before);
+    row.re[5] = -entry.x(true, back);
   }
   [[gnu::always_inline]] BandRow<T> row(int unknown) const {
     BandRow<T> row;
-    if (unknown == x_before) x_row(row, h_before, x_before_mass);
-    if (unknown == x_after) x_row(row, h, x_after_mass);
+    if (unknown == x_before) x_row(row, true, x_before_mass);
+    if (unknown == x_after) x_row(row, false, x_after_mass);
     if (unknown == y_before) {
-      y_row(row, w.inverse_hy_before, y_before_mass);
-      row.re[1] = h * (w.dual_z * w.inverse_hy_before);
-      row.re[2] = -h_before * (w.dual_z * w.inverse_hy_before);
+      y_row(row, true, y_before_mass);
+      row.re[1] = entry.z(true, false);
+      row.re[2] = -entry.z(true, true);
     }
     if (unknown == y_after) {
-      y_row(row, w.inverse_hy, y_after_mass);
-      row.re[2] = -h * (w.dual_z * w.inverse_hy);
-      row.re[3] = h_before * (w.dual_z * w.inverse_hy);
+      y_row(row, false, y_after_mass);
+      row.re[2] = -entry.z(false, false);
+      row.re[3] = entry.z(false, true);
     }
     if (unknown == potential) {
       row.im[0] = x_before_mass + x_after_mass + y_before_mass + y_after_mass + z_above_mass + z_below_mass;
@@ -94,13 +79,14 @@ struct NodeEntries {
   /// Returns the row of the vertical edge below this node, the lowest one.
   [[gnu::always_inline]] BandRow<T> vertical_row() const {
     BandRow<T> row;
-    row.re[0] = w.inverse_hz * (dual_x * (w.inverse_hy + w.inverse_hy_before) + w.dual_y * (h + h_before));
+    row.re[0] =
+        (entry.x(false, false) + entry.x(false, true)) + (entry.y(false, false) + entry.y(false, true));
     row.im[0] = z_below_mass;
     row.im[1] = -z_below_mass;
-    row.re[2] = -dual_x * (w.inverse_hz * w.inverse_hy);
-    row.re[3] = dual_x * (w.inverse_hz * w.inverse_hy_before);
-    row.re[4] = -h * (w.inverse_hz * w.dual_y);
-    row.re[5] = h_before * (w.inverse_hz * w.dual_y);
+    row.re[2] = -entry.x(false, false);
+    row.re[3] = entry.x(false, true);
+    row.re[4] = -entry.y(false, false);
+    row.re[5] = entry.y(false, true);
     return row;
   }
 };
@@ -144,7 +130,7 @@ class BandFactors {
   ComplexLanes<T> lower_[6][6]{}, inverse_pivot_[6]{};
 };
 
-template <class T>
+template <bool relief, class T>
 [[gnu::always_inline]] inline void factorize_lanes(ColumnSmoother<T>& smoother, int j) {
   const Level<T>& level = smoother.level();
   const int nz = level.layout().nz;
@@ -154,7 +140,7 @@ template <class T>
       const Vector<T> mask = load(level.x().node_mask[parity].data() + at);
       BandFactors<T> band;
       for (int k = 1; k < nz; ++k) {
-        const NodeEntries<T> node(level, k, j, parity, at);
+        const NodeEntries<T, relief> node(level, k, j, parity, at);
         T* to = smoother.factors(j, parity, k) + at * node_numbers;
         for (int c = 0; c < n_unknowns; ++c) {
           BandRow<T> row = node.row(c);
@@ -162,15 +148,16 @@ template <class T>
           band.eliminate(n_unknowns * (k - 1) + c + 6, row, mask, to + c * row_numbers * W);
         }
       }
-      band.eliminate(n_unknowns * (nz - 1) + 6, NodeEntries<T>(level, nz - 1, j, parity, at).vertical_row(),
-                     mask, smoother.factors(j, parity, nz) + at * node_numbers);
+      const NodeEntries<T, relief> lowest(level, nz - 1, j, parity, at);
+      band.eliminate(n_unknowns * (nz - 1) + 6, lowest.vertical_row(), mask,
+                     smoother.factors(j, parity, nz) + at * node_numbers);
     }
   }
 }
 
 /// Relaxes the columns of one slab and parity. Curls of the faces around each node are made once and handed
 /// down the column.
-template <class T>
+template <class T, bool relief>
 class SlabRelaxation {
  public:
   [[gnu::always_inline]] SlabRelaxation(const ColumnSmoother<T>& smoother, int j, int parity, const T* b,
@@ -229,16 +216,13 @@ class SlabRelaxation {
                          side = layout_.slab();
     const T* x = x_ + layout_.row(0, k, j_) + q * layout_.part();
     const auto X = [x](std::ptrdiff_t place) __attribute__((always_inline)) { return load(x + place); };
-    const T hz = level_.inverse_hz(k), weight = level_.dual_y(j_) * hz;
-    const Vector<T> dual_x = load(level_.x().dual[parity_].data() + at);
-    curl[y_after_x] = load(level_.x().inverse_width[parity_].data() + at) * weight *
-                      ((X(down + o) - X(o)) - (X(z + n) - X(z + o)));
-    curl[y_before_x] = load(level_.x().inverse_width[1 - parity_].data() + at - 1 + parity_) * weight *
-                       ((X(down + l) - X(l)) - (X(z + o) - X(z + l)));
-    curl[x_after_y] =
-        dual_x * (hz * level_.inverse_hy(j_)) * ((X(z + side + o) - X(z + o)) - (X(y + down + o) - X(y + o)));
-    curl[x_before_y] = dual_x * (hz * level_.inverse_hy(j_ - 1)) *
-                       ((X(z + o) - X(z - side + o)) - (X(y - side + down + o) - X(y - side + o)));
+    const RowCoefficients<T> w(level_, k, j_);
+    const FaceEntries<T, relief> entry(level_, w, k, j_, parity_, at);
+    curl[y_after_x] = entry.y(false, false) * ((X(down + o) - X(o)) - (X(z + n) - X(z + o)));
+    curl[y_before_x] = entry.y(false, true) * ((X(down + l) - X(l)) - (X(z + o) - X(z + l)));
+    curl[x_after_y] = entry.x(false, false) * ((X(z + side + o) - X(z + o)) - (X(y + down + o) - X(y + o)));
+    curl[x_before_y] =
+        entry.x(false, true) * ((X(z + o) - X(z - side + o)) - (X(y - side + down + o) - X(y - side + o)));
     curl[current] =
         load(level_.mass(along_z, k, j_, parity_) + at) * (X(z + o) + X(node + down + o) - X(node + o));
   }
@@ -252,16 +236,14 @@ class SlabRelaxation {
     const std::ptrdiff_t y = layout_.component(), node = 3 * y, side = layout_.slab();
     const T* x = x_ + layout_.row(0, k, j_) + q * layout_.part();
     const auto X = [x](std::ptrdiff_t place) __attribute__((always_inline)) { return load(x + place); };
-    const Vector<T> h = load(level_.x().inverse_width[parity_].data() + at);
-    const Vector<T> h_before = load(level_.x().inverse_width[1 - parity_].data() + at - 1 + parity_);
-    const T after_y = level_.dual_z(k) * level_.inverse_hy(j_),
-            before_y = level_.dual_z(k) * level_.inverse_hy(j_ - 1);
-    const Vector<T> after_after = h * after_y * ((X(y + n) - X(y + o)) - (X(side + o) - X(o)));
-    const Vector<T> before_after = h_before * after_y * ((X(y + o) - X(y + l)) - (X(side + l) - X(l)));
+    const RowCoefficients<T> w(level_, k, j_);
+    const FaceEntries<T, relief> entry(level_, w, k, j_, parity_, at);
+    const Vector<T> after_after = entry.z(false, false) * ((X(y + n) - X(y + o)) - (X(side + o) - X(o)));
+    const Vector<T> before_after = entry.z(false, true) * ((X(y + o) - X(y + l)) - (X(side + l) - X(l)));
     const Vector<T> after_before =
-        h * before_y * ((X(y - side + n) - X(y - side + o)) - (X(o) - X(o - side)));
+        entry.z(true, false) * ((X(y - side + n) - X(y - side + o)) - (X(o) - X(o - side)));
     const Vector<T> before_before =
-        h_before * before_y * ((X(y - side + o) - X(y - side + l)) - (X(l) - X(l - side)));
+        entry.z(true, true) * ((X(y - side + o) - X(y - side + l)) - (X(l) - X(l - side)));
     curl[x_before][q] = before_after - before_before - (below[y_before_x] - up[y_before_x]);
     curl[x_after][q] = after_after - after_before - (below[y_after_x] - up[y_after_x]);
     curl[y_before][q] = (below[x_before_y] - up[x_before_y]) - after_before + before_before;
@@ -387,21 +369,33 @@ class SlabRelaxation {
 };
 
 LODESTONE_LANE_CLONES void factorize_slab(ColumnSmoother<float>& smoother, int j) {
-  factorize_lanes(smoother, j);
+  if (smoother.level().has_faces())
+    factorize_lanes<true>(smoother, j);
+  else
+    factorize_lanes<false>(smoother, j);
 }
 LODESTONE_LANE_CLONES void factorize_slab(ColumnSmoother<double>& smoother, int j) {
-  factorize_lanes(smoother, j);
+  if (smoother.level().has_faces())
+    factorize_lanes<true>(smoother, j);
+  else
+    factorize_lanes<false>(smoother, j);
 }
 
 LODESTONE_LANE_CLONES
 void relax(const ColumnSmoother<float>& smoother, int j, int parity, const float* b, float* x,
            float* scratch) {
-  SlabRelaxation<float>(smoother, j, parity, b, x, scratch).run();
+  if (smoother.level().has_faces())
+    SlabRelaxation<float, true>(smoother, j, parity, b, x, scratch).run();
+  else
+    SlabRelaxation<float, false>(smoother, j, parity, b, x, scratch).run();
 }
 LODESTONE_LANE_CLONES
 void relax(const ColumnSmoother<double>& smoother, int j, int parity, const double* b, double* x,
            double* scratch) {
-  SlabRelaxation<double>(smoother, j, parity, b, x, scratch).run();
+  if (smoother.level().has_faces())
+    SlabRelaxation<double, true>(smoother, j, parity, b, x, scratch).run();
+  else
+    SlabRelaxation<double, false>(smoother, j, parity, b, x, scratch).run();
 }
 
 }  // namespace

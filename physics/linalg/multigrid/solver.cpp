@@ -38,12 +38,12 @@ constexpr std::array<Method, 3> chain{{{"single", CycleReal::single, conjugate_g
 class MultigridEdgeSolver final : public EdgeSolver {
  public:
   explicit MultigridEdgeSolver(EdgeSystem given)
-      : EdgeSolver(std::move(given)), level_(*system().grid, system().mass) {}
+      : EdgeSolver(std::move(given)), operator_(make_pair_operator(system())) {}
 
   [[nodiscard]] std::string name() const override { return "multigrid"; }
   [[nodiscard]] std::size_t bytes() const override {
     const std::lock_guard lock(mutex_);
-    std::size_t total = level_.bytes();
+    std::size_t total = operator_->bytes() + bytes_on_relief(system());
     for (const auto* made : {single_.get(), double_.get()}) total += made == nullptr ? 0 : made->bytes();
     return total;
   }
@@ -65,9 +65,9 @@ class MultigridEdgeSolver final : public EdgeSolver {
                                const EdgeSolveOptions& options) const {
     if (b.edges.col(column).isZero(0.0)) return {};  // u = 0
     const core::ScopedTimer timer("edge solver/iterate");
-    Field<double> right(level_.layout());
+    Field<double> right(operator_->layout());
     read_pair(*system().grid, b, column, right);
-    Iteration state(level_, right);
+    Iteration state(*operator_, right);
     EdgeSolveReport report;
     const bool is_single = options.real == CycleReal::automatic
                                ? flattest_cell(*system().grid) <= flattest_single
@@ -90,7 +90,7 @@ class MultigridEdgeSolver final : public EdgeSolver {
   /// Begins from zero again where a method left something worse.
   static void restart_where_useless(Iteration& state) {
     if (state.size().edges <= 1.0) return;
-    state.x = Field<double>(state.level.layout());
+    state.x = Field<double>(state.op.layout());
     state.renew();
   }
 
@@ -104,7 +104,7 @@ class MultigridEdgeSolver final : public EdgeSolver {
     return *made;
   }
 
-  Level<double> level_;
+  std::unique_ptr<const PairOperator> operator_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Cycle> single_, double_;  ///< made when first wanted
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/d3/background.hpp"
 
-#include "physics/fem/edge_operator.hpp"
+#include "physics/fem/relief_operator.hpp"
 #include "physics/linalg/symmetric_solver.hpp"
 #include "physics/mt/units.hpp"
 
@@ -62,9 +62,52 @@ Eigen::VectorXcd layered_field(const fem::EdgeGrid& grid, const Eigen::VectorXd&
 
 namespace {
 
-/// One vertical section along an axis, a cell wide across it. Unknowns per cell along it: e of the horizontal
-/// edges, φ of the nodes where the cell begins; vertical edges follow from φ. Nothing is fixed at the top but
-/// the source of the layered field. At both ends there is no vertical field, and no field at the bottom.
+/// Unknowns of a vertical section along an axis, a cell wide across it. Per cell along it: e of the
+/// horizontal edges, φ of the nodes where the cell begins; vertical edges follow from φ. Nothing is fixed at
+/// the top. At both ends there is no vertical field, and no field at the bottom.
+fem::PairUnknowns unknowns_of_section(const fem::EdgeGrid& grid, int along) {
+  fem::PairUnknowns result{Eigen::VectorXi::Constant(grid.n_edges(), -1),
+                           Eigen::VectorXi::Constant(grid.n_nodes(), -1), 2 * grid.n(2) * grid.n(along)};
+  fem::for_each_edge(grid, [&](int axis, int i, int j, int k) {
+    if (axis == along && k < grid.n(2))
+      result.edges[grid.edge(axis, i, j, k)] = 2 * grid.n(2) * (along == 0 ? i : j) + k;
+  });
+  fem::for_each_node(grid, [&](int i, int j, int k) {
+    const int at = along == 0 ? i : j;
+    if (at > 0 && at < grid.n(along) && k < grid.n(2))
+      result.nodes[grid.node(i, j, k)] = grid.n(2) * (2 * at + 1) + k;
+  });
+  return result;
+}
+
+/// Solves a section for a source on its edges. shape: (edges of the section's grid).
+Eigen::VectorXcd solve_section(const fem::EdgeGrid& grid, fem::ComplexRows matrix,
+                               const fem::PairUnknowns& unknown, const Eigen::VectorXcd& source) {
+  const int n = grid.n(2);
+  for (int k = 0; k < n; ++k) matrix.coeffRef(n + k, n + k) = 1.0;  // places without φ
+  matrix.makeCompressed();
+  linalg::SparsityPattern pattern{{matrix.outerIndexPtr(), matrix.outerIndexPtr() + matrix.rows() + 1},
+                                  {matrix.innerIndexPtr(), matrix.innerIndexPtr() + matrix.nonZeros()}};
+  const auto solver = linalg::make_line_solver(std::move(pattern), 2 * n);
+  const auto factors = solver->factorize({matrix.valuePtr(), static_cast<std::size_t>(matrix.nonZeros())});
+  const Eigen::VectorXcd divergence = fem::gradient_transposed(grid, source);
+  Eigen::MatrixXcd right = Eigen::MatrixXcd::Zero(unknown.count, 1);
+  for (Eigen::Index e = 0; e < source.size(); ++e) {
+    if (unknown.edges[e] >= 0) right(unknown.edges[e], 0) += source[e];
+  }
+  for (Eigen::Index node = 0; node < divergence.size(); ++node) {
+    if (unknown.nodes[node] >= 0) right(unknown.nodes[node], 0) += divergence[node];
+  }
+  const Eigen::MatrixXcd solution = factors->solve(right);
+  const auto spread = [&](const Eigen::VectorXi& numbers) {
+    return Eigen::VectorXcd(Eigen::VectorXcd::NullaryExpr(numbers.size(), [&](Eigen::Index i) {
+      return numbers[i] < 0 ? Complex{} : solution(numbers[i], 0);
+    }));
+  };
+  return spread(unknown.edges) + fem::gradient(grid, spread(unknown.nodes));
+}
+
+/// One vertical section along an axis under a level surface; its source is that of the layered field.
 class Section {
  public:
   Section(const fem::EdgeGrid& volume, int along, double across_m)
@@ -80,13 +123,10 @@ class Section {
       return Eigen::VectorXcd::Zero(grid_.n_edges());
     const Eigen::VectorXcd source =
         Complex(0.0, -omega * mu0) * change.cwiseProduct(layered_in_section(layered_masses, omega));
-    return solve(omega * mu0 * masses, source);
+    const fem::PairUnknowns unknowns = unknowns_of_section(grid_, along_);
+    return solve_section(grid_, fem::pair_matrix(grid_, omega * mu0 * masses, unknowns), unknowns, source);
   }
   [[nodiscard]] const fem::EdgeGrid& grid() const { return grid_; }
-  /// Returns the edge at place i along the section and k down, on its first side.
-  [[nodiscard]] Eigen::Index edge(int axis, int i, int k) const {
-    return along_ == 0 ? grid_.edge(axis, i, 0, k) : grid_.edge(axis, 0, i, k);
-  }
 
  private:
   static fem::EdgeGrid lines_of(const fem::EdgeGrid& volume, int along, double across_m) {
@@ -97,75 +137,38 @@ class Section {
   [[nodiscard]] Eigen::VectorXcd layered_in_section(const Eigen::VectorXd& masses, double omega) const {
     return layered_field(grid_, masses, omega, along_ == 0 ? Polarization::x : Polarization::y);
   }
-  [[nodiscard]] fem::PairUnknowns unknowns() const {
-    fem::PairUnknowns result{Eigen::VectorXi::Constant(grid_.n_edges(), -1),
-                             Eigen::VectorXi::Constant(grid_.n_nodes(), -1),
-                             2 * grid_.n(2) * grid_.n(along_)};
-    fem::for_each_edge(grid_, [&](int axis, int i, int j, int k) {
-      if (axis == along_ && k < grid_.n(2))
-        result.edges[grid_.edge(axis, i, j, k)] = 2 * grid_.n(2) * (along_ == 0 ? i : j) + k;
-    });
-    fem::for_each_node(grid_, [&](int i, int j, int k) {
-      const int at = along_ == 0 ? i : j;
-      if (at > 0 && at < grid_.n(along_) && k < grid_.n(2))
-        result.nodes[grid_.node(i, j, k)] = grid_.n(2) * (2 * at + 1) + k;
-    });
-    return result;
-  }
-  [[nodiscard]] Eigen::VectorXcd solve(const Eigen::VectorXd& mass, const Eigen::VectorXcd& source) const {
-    const fem::PairUnknowns unknown = unknowns();
-    fem::ComplexRows matrix = fem::pair_matrix(grid_, mass, unknown);
-    for (int k = 0; k < grid_.n(2); ++k)
-      matrix.coeffRef(grid_.n(2) + k, grid_.n(2) + k) = 1.0;  // places without φ
-    matrix.makeCompressed();
-    linalg::SparsityPattern pattern{{matrix.outerIndexPtr(), matrix.outerIndexPtr() + matrix.rows() + 1},
-                                    {matrix.innerIndexPtr(), matrix.innerIndexPtr() + matrix.nonZeros()}};
-    const auto solver = linalg::make_line_solver(std::move(pattern), 2 * grid_.n(2));
-    const auto factors = solver->factorize({matrix.valuePtr(), static_cast<std::size_t>(matrix.nonZeros())});
-    const Eigen::VectorXcd divergence = fem::gradient_transposed(grid_, source);
-    Eigen::MatrixXcd right = Eigen::MatrixXcd::Zero(unknown.count, 1);
-    for (Eigen::Index e = 0; e < source.size(); ++e) {
-      if (unknown.edges[e] >= 0) right(unknown.edges[e], 0) += source[e];
-    }
-    for (Eigen::Index n = 0; n < divergence.size(); ++n) {
-      if (unknown.nodes[n] >= 0) right(unknown.nodes[n], 0) += divergence[n];
-    }
-    const Eigen::MatrixXcd solution = factors->solve(right);
-    const auto spread = [&](const Eigen::VectorXi& numbers) {
-      return Eigen::VectorXcd(Eigen::VectorXcd::NullaryExpr(numbers.size(), [&](Eigen::Index i) {
-        return numbers[i] < 0 ? Complex{} : solution(numbers[i], 0);
-      }));
-    };
-    return spread(unknown.edges) + fem::gradient(grid_, spread(unknown.nodes));
-  }
-
   int along_;
   fem::EdgeGrid grid_;
 };
 
 }  // namespace
 
-Eigen::VectorXcd boundary_difference(const mesh::Earth& earth, const Eigen::VectorXd& resistivity,
-                                     const Eigen::VectorXd& layered, const fem::EdgeGrid& grid, double omega,
-                                     Polarization polarization) {
-  const int along = static_cast<int>(polarization), across = 1 - along;
+namespace {
+
+/// The fields of the sections on two sides, spread over the boundary: linear between them at the top. `field`
+/// of a side (0, 1) → circulations on a grid of the section, a cell wide.
+template <class FieldOfSide>
+Eigen::VectorXcd spread_over_boundary(const fem::EdgeGrid& grid, int along, FieldOfSide field_of_side) {
+  const int across = 1 - along;
   const auto& lines = grid.lines_m(across);
   Eigen::VectorXcd result = Eigen::VectorXcd::Zero(grid.n_edges());
   std::array<Eigen::VectorXcd, 2> top;  // of both sides
   for (int side = 0; side < 2; ++side) {
     const int at = side == 0 ? 0 : grid.n(across);
-    const Section section(grid, along, side == 0 ? lines.front() : lines.back() - 1.0);
-    const Eigen::VectorXcd field = section.difference(earth, resistivity, layered, omega);
+    const auto [section, field] = field_of_side(side);
+    const auto of_section = [&section = section, along](int axis, int i, int k) {
+      return along == 0 ? section.edge(axis, i, 0, k) : section.edge(axis, 0, i, k);
+    };
     const auto edge = [&](int axis, int i, int k) {
       return along == 0 ? grid.edge(axis, i, at, k) : grid.edge(axis, at, i, k);
     };
     top[side] = Eigen::VectorXcd(grid.n(along));
     for (int i = 0; i < grid.n(along); ++i) {
-      for (int k = 0; k <= grid.n(2); ++k) result[edge(along, i, k)] = field[section.edge(along, i, k)];
-      top[side][i] = field[section.edge(along, i, 0)];
+      for (int k = 0; k <= grid.n(2); ++k) result[edge(along, i, k)] = field[of_section(along, i, k)];
+      top[side][i] = field[of_section(along, i, 0)];
     }
     for (int i = 0; i <= grid.n(along); ++i) {
-      for (int k = 0; k < grid.n(2); ++k) result[edge(2, i, k)] = field[section.edge(2, i, k)];
+      for (int k = 0; k < grid.n(2); ++k) result[edge(2, i, k)] = field[of_section(2, i, k)];
     }
   }
   for (int j = 1; j < grid.n(across); ++j) {
@@ -175,6 +178,74 @@ Eigen::VectorXcd boundary_difference(const mesh::Earth& earth, const Eigen::Vect
           (1.0 - t) * top[0][i] + t * top[1][i];
   }
   return result;
+}
+
+}  // namespace
+
+Eigen::VectorXcd boundary_difference(const mesh::Earth& earth, const Eigen::VectorXd& resistivity,
+                                     const Eigen::VectorXd& layered, const fem::EdgeGrid& grid, double omega,
+                                     Polarization polarization) {
+  const int along = static_cast<int>(polarization);
+  const auto& lines = grid.lines_m(1 - along);
+  return spread_over_boundary(grid, along, [&](int side) {
+    const Section section(grid, along, side == 0 ? lines.front() : lines.back() - 1.0);
+    return std::pair(section.grid(), section.difference(earth, resistivity, layered, omega));
+  });
+}
+
+namespace {
+
+/// The side of a relief as a grid of one cell across, and its conductivities.
+struct ReliefSection {
+  fem::ReliefGrid grid;
+  Eigen::VectorXd conductivities;
+};
+ReliefSection section_of(const fem::ReliefGrid& volume, const Eigen::VectorXd& conductivities, int along,
+                         int side) {
+  const fem::EdgeGrid& lines = volume.lines();
+  const int across = 1 - along, node = side == 0 ? 0 : lines.n(across),
+            cell = side == 0 ? 0 : lines.n(across) - 1;
+  std::array<std::vector<double>, 3> of_section{lines.lines_m(0), lines.lines_m(1), lines.lines_m(2)};
+  of_section[across] = {0.0, 1.0};
+  fem::EdgeGrid grid(std::move(of_section));
+  Eigen::VectorXd z(grid.n_nodes()), cells(grid.n_cells());
+  fem::for_each_node(grid, [&](int i, int j, int k) {
+    z[grid.node(i, j, k)] = along == 0 ? volume.z_m(i, node, k) : volume.z_m(node, j, k);
+  });
+  for (int k = 0; k < grid.n(2); ++k) {
+    for (int i = 0; i < grid.n(along); ++i)
+      cells[along == 0 ? grid.cell(i, 0, k) : grid.cell(0, i, k)] =
+          conductivities[along == 0 ? lines.cell(i, cell, k) : lines.cell(cell, i, k)];
+  }
+  return {fem::ReliefGrid(std::move(grid), std::move(z)), std::move(cells)};
+}
+
+/// Solves a section for a magnetic field of one ampere per metre along its strike at the top, but for a
+/// factor.
+Eigen::VectorXcd field_of_section(ReliefSection section, int along, double omega) {
+  const fem::ReliefOperator op(std::move(section.grid));
+  const fem::EdgeGrid& grid = op.grid().lines();
+  const fem::PairUnknowns unknowns = unknowns_of_section(grid, along);
+  Eigen::VectorXcd source = Eigen::VectorXcd::Zero(grid.n_edges());
+  fem::for_each_edge(grid, [&](int axis, int i, int j, int k) {
+    if (axis == along && k == 0) source[grid.edge(axis, i, j, k)] = 0.5;
+  });
+  return solve_section(
+      grid,
+      fem::pair_matrix(grid, op.faces(), op.mass_matrix(omega * mu0 * section.conductivities), unknowns),
+      unknowns, source);
+}
+
+}  // namespace
+
+Eigen::VectorXcd boundary_field(const fem::ReliefGrid& grid, const Eigen::VectorXd& conductivities,
+                                double omega, Polarization polarization) {
+  const int along = static_cast<int>(polarization);
+  return spread_over_boundary(grid.lines(), along, [&](int side) {
+    ReliefSection section = section_of(grid, conductivities, along, side);
+    fem::EdgeGrid lines = section.grid.lines();
+    return std::pair(std::move(lines), field_of_section(std::move(section), along, omega));
+  });
 }
 
 }  // namespace lodestone::physics::mt::d3

@@ -2,6 +2,7 @@
 // Private to physics/mt: fields that are known before a 3-D problem is solved.
 #pragma once
 
+#include "physics/fem/relief_grid.hpp"
 #include "physics/mt/d3/edge_averages.hpp"
 
 #include <complex>
@@ -32,5 +33,12 @@ inline constexpr int n_polarizations = 2;
                                                    const Eigen::VectorXd& resistivity,
                                                    const Eigen::VectorXd& layered, const fem::EdgeGrid& grid,
                                                    double omega, Polarization polarization);
+
+/// Returns the whole field on the boundary of a relief, zero elsewhere: from sections on the sides likewise,
+/// whose source is the same magnetic field at the top. shapes: conductivities (n_cells) → (n_edges). errors:
+/// SolverError.
+[[nodiscard]] Eigen::VectorXcd boundary_field(const fem::ReliefGrid& grid,
+                                              const Eigen::VectorXd& conductivities, double omega,
+                                              Polarization polarization);
 
 }  // namespace lodestone::physics::mt::d3

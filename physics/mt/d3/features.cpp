@@ -2,6 +2,7 @@
 #include "physics/mt/d3/features.hpp"
 
 #include "physics/mt/d3/background.hpp"
+#include "physics/mt/d3/relief.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -13,6 +14,9 @@ namespace {
 
 constexpr double strong_contact = 1.0;   // decades; weaker ones get larger cells in proportion
 constexpr double body_over_layer = 2.0;  // cells at the top of a body over those at layers without end
+constexpr double least_kink = 0.02;      // change of a slope at a line of the surface that needs cells
+constexpr double kink_share = 0.2;       // of its distance from a station, for cells at a kink of 45°
+constexpr double air_over_relief = 5.0;  // heights of the relief
 constexpr double deepest_seen = 2.0;     // skin depths; contacts below need cells that grow with the damping
 
 /// One column of the parameter grid, from the surface down.
@@ -68,6 +72,8 @@ class Finder {
          const MeshDesignOptions& options)
       : earth_(model.earth),
         grid_(model.earth.grid),
+        surface_(model.earth.surface),
+        stretch_(layer_stretch(model.earth)),
         resistivity_(mesh::resistivity_ohm_m(model)),
         stations_(survey.stations),
         lowest_hz_(lowest_hz),
@@ -82,6 +88,7 @@ class Finder {
     result_.bottom_m = background_.depth_m(options_.bottom_depth, lowest_hz_);
     for (const Station& station : stations_) add_station(station);
     for (int axis = 0; axis < 3; ++axis) add_contacts(axis);
+    add_relief();
     add_aspect_limit();
     return std::move(result_);
   }
@@ -98,7 +105,7 @@ class Finder {
       result_.sizes[axis].push_back({place[axis], delta / options_.cells_per_skin_depth});
       extend(axis, place[axis]);
     }
-    result_.sizes[2].push_back({0.0, options_.first_layer * delta});
+    result_.sizes[2].push_back({0.0, options_.first_layer * delta / stretch_});
   }
 
   void extend(int axis, double at) {
@@ -206,6 +213,53 @@ class Finder {
     return sum / static_cast<double>(stations_.size());
   }
 
+  /// Lines of the surface at which its slope changes: cells there are small beside stations.
+  void add_relief() {
+    result_.least_air_m = air_over_relief * (surface_.lowest_m() - surface_.highest_m());
+    if (surface_.is_flat()) return;
+    const Eigen::MatrixXd z = surface_.z_m();
+    const std::vector<double> one{0.0};
+    const auto& x = surface_.is_map() ? surface_.x_m() : one;
+    add_kinks(0, x, surface_.y_m(), z);
+    add_kinks(1, surface_.y_m(), x, z.transpose());
+  }
+  /// Kinks at points along an axis; shape of z: (points along it, points across).
+  void add_kinks(int axis, const std::vector<double>& along, const std::vector<double>& across,
+                 const Eigen::MatrixXd& z) {
+    const int n = static_cast<int>(along.size());
+    const auto slope = [&](int i, Eigen::Index j) {  // of the piece before point i; level beyond the ends
+      return i <= 0 || i >= n ? 0.0 : (z(i, j) - z(i - 1, j)) / (along[i] - along[i - 1]);
+    };
+    for (int i = 0; i < n; ++i) {
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t j = 0; j < across.size(); ++j) {
+        const double change =
+            std::abs(slope(i + 1, static_cast<Eigen::Index>(j)) - slope(i, static_cast<Eigen::Index>(j)));
+        if (change < least_kink) continue;
+        least = std::min(least, kink_size(axis, along[i], across.size() > 1 ? &across[j] : nullptr) /
+                                    std::min(1.0, change));
+      }
+      if (!std::isfinite(least)) continue;
+      result_.anchors[axis].push_back(along[i]);
+      result_.sizes[axis].push_back({along[i], least});
+      extend(axis, along[i]);
+    }
+  }
+  /// The size of cells at a kink of 45° there; without a place across it runs along the whole axis.
+  [[nodiscard]] double kink_size(int axis, double at, const double* across) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Station& station : stations_) {
+      const std::array<double, 2> place{station.x_m, station.y_m};
+      const double aside = across == nullptr ? 0.0 : place[1 - axis] - *across;
+      const double delta = skin_depth_m(resistivity_[grid_.index(0, grid_.nearest(mesh::Axis::y, station.y_m),
+                                                                 grid_.nearest(mesh::Axis::x, station.x_m))],
+                                        highest_hz_);
+      const double smallest = 0.25 * delta / options_.cells_per_skin_depth;
+      least = std::min(least, std::max(smallest, kink_share * std::hypot(place[axis] - at, aside)));
+    }
+    return least;
+  }
+
   /// Keeps the smallest cells along x and y within a ratio of 8, which the solver needs.
   void add_aspect_limit() {
     constexpr double widest = 8.0;
@@ -224,6 +278,8 @@ class Finder {
 
   const mesh::Earth& earth_;
   const mesh::TensorGrid& grid_;
+  const mesh::Surface& surface_;
+  double stretch_;
   Eigen::VectorXd resistivity_;
   const std::vector<Station>& stations_;
   double lowest_hz_, highest_hz_;

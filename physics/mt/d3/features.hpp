@@ -18,6 +18,7 @@ struct MeshFeatures {
   std::array<mesh::Interval, 2> extent;  ///< range of stations and contacts along x and y
   double penetration_m = 0.0;            ///< at the lowest frequency
   double bottom_m = 0.0;
+  double least_air_m = 0.0;  ///< height of air that the relief needs
 };
 
 /// Finds them for the frequencies of a band. z counts from the surface.

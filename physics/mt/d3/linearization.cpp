@@ -57,7 +57,7 @@ class SimulationLinearization final : public core::Linearization {
 
   std::shared_ptr<const Simulation::Impl> impl_;
   std::map<int, BandModel> models_;              ///< by band
-  std::map<int, core::SparseRows> derivatives_;  ///< ∂M/∂ρ, by band
+  std::map<int, core::SparseRows> derivatives_;  ///< ∂M/∂ρ, or ∂σ/∂ρ of cells on a relief
   FieldTable fields_;
   std::vector<SolvedJob> solved_;  ///< in the order of `own_jobs`
 };
@@ -93,14 +93,15 @@ void set_source(const fem::EdgeGrid& grid, VectorXcd with_divergence, VectorXcd 
 
 linalg::PairBlock SimulationLinearization::forward_sources(const SolvedJob& solved,
                                                            const MatrixXd& mass_changes) const {
-  const fem::EdgeGrid& grid = *impl_->band_of(*solved.job).grid;
+  const BandProblem& band = impl_->band_of(*solved.job);
+  const fem::EdgeGrid& grid = *band.grid;
   const Eigen::Index k = mass_changes.cols(), n_units = std::ssize(solved.circulations);
   const Complex factor(0.0, -impl_->omega_of(solved.job->frequency) * mu0);
   linalg::PairBlock sources(grid, n_units * k);
   for (Eigen::Index unit = 0; unit < n_units; ++unit) {
     for (Eigen::Index column = 0; column < k; ++column)
-      set_source(grid, factor * mass_changes.col(column).cwiseProduct(solved.circulations[unit]), {},
-                 unit * k + column, sources);
+      set_source(grid, factor * band.mass_change_times(mass_changes.col(column), solved.circulations[unit]),
+                 {}, unit * k + column, sources);
   }
   return sources;
 }
@@ -189,7 +190,8 @@ MatrixXd SimulationLinearization::do_vjp(const core::ConstMatrixRef& directions)
   impl_->for_each_job([&](std::size_t index) {
     const SolvedJob& solved = solved_[index];
     const Job& job = *solved.job;
-    const fem::EdgeGrid& grid = *impl_->band_of(job).grid;
+    const BandProblem& band = impl_->band_of(job);
+    const fem::EdgeGrid& grid = *band.grid;
     const Complex factor(0.0, -impl_->omega_of(job.frequency) * mu0);
     const auto solver = impl_->solver_of(job, models_.at(job.band), std::ssize(job.units) * k);
     linalg::PairBlock sources(grid, std::ssize(job.units) * k);
@@ -197,11 +199,11 @@ MatrixXd SimulationLinearization::do_vjp(const core::ConstMatrixRef& directions)
       add_adjoint_sources(solved, job.units[i], weights, i * k, sources);
     const linalg::PairBlock adjoint =
         impl_->solve(job, *solver, sources, impl_->options.product_divergence_tolerance);
-    MatrixXd of_masses = MatrixXd::Zero(grid.n_edges(), k);
+    MatrixXd of_masses = MatrixXd::Zero(derivatives_.at(job.band).rows(), k);
     for (Eigen::Index column = 0; column < sources.edges.cols(); ++column)
-      of_masses.col(column % k) +=
-          (factor * linalg::circulation(grid, adjoint, column).cwiseProduct(solved.circulations[column / k]))
-              .real();
+      of_masses.col(column % k) += (factor * band.mass_products(linalg::circulation(grid, adjoint, column),
+                                                                solved.circulations[column / k]))
+                                       .real();
     of_job[index] = derivatives_.at(job.band).transpose() * of_masses;
   });
   MatrixXd result = MatrixXd::Zero(size_in(), k);
@@ -244,11 +246,11 @@ core::JacobianRows SimulationLinearization::job_rows(const SolvedJob& solved) co
     }
     const linalg::PairBlock adjoint =
         impl_->solve(job, *solver, sources, impl_->options.product_divergence_tolerance);
-    MatrixXcd of_masses(band.grid->n_edges(), n_polarizations * n_channels);
+    MatrixXcd of_masses(derivatives_.at(job.band).rows(), n_polarizations * n_channels);
     for (int c = 0; c < n_channels; ++c) {
       const VectorXcd field = factor * linalg::circulation(*band.grid, adjoint, c);
       for (int p = 0; p < n_polarizations; ++p)
-        of_masses.col(p * n_channels + c) = field.cwiseProduct(solved.circulations[p]);
+        of_masses.col(p * n_channels + c) = band.mass_products(field, solved.circulations[p]);
     }
     const core::SparseRows& derivative = derivatives_.at(job.band);
     const MatrixXd re = derivative.transpose() * MatrixXd(of_masses.real()),
@@ -323,8 +325,7 @@ std::unique_ptr<core::Linearization> linearization_of(std::shared_ptr<const Simu
                                                       const Eigen::VectorXd& resistivity) {
   auto models = impl->band_models(resistivity);
   std::map<int, core::SparseRows> derivatives;
-  for (const auto& [index, band] : impl->bands)
-    derivatives[index] = band->averages.mass_derivative(resistivity);
+  for (const auto& [index, band] : impl->bands) derivatives[index] = band->derivative(resistivity);
   std::vector<SolvedJob> solved;
   FieldTable fields = impl->fields(models, &solved);
   Eigen::VectorXd value = impl->outputs(fields);

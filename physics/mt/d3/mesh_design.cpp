@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "physics/fem/graded_lines.hpp"
 #include "physics/mt/d3/features.hpp"
+#include "physics/mt/d3/relief.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
   const auto ground = fem::graded_lines(
       0.0, features.bottom_m, features.anchors[2], sizes,
       {.slope = z_slope, .far_slope = z_slope, .near_m = 0.0, .least_spacing = 0.4, .even = true});
-  lines[2] = air_lines(ground[1], options.air_height * features.penetration_m,
+  lines[2] = air_lines(ground[1], std::max(options.air_height * features.penetration_m, features.least_air_m),
                        1.0 + (options.air_growth - 1.0) * coarsen);
   lines[2].insert(lines[2].end(), ground.begin() + 1, ground.end());
   return fem::EdgeGrid(std::move(lines));
@@ -62,7 +63,11 @@ BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<i
   for (double factor = 1.0; factor < coarsest; factor *= 1.1) {
     fem::EdgeGrid grid = make_grid(features, options, factor * options.coarsen);
     if (static_cast<double>(grid.n_inner_edges()) > options.max_edges) continue;
-    return {.frequencies = std::move(frequencies), .grid = std::move(grid), .coarsened = factor};
+    Eigen::VectorXd node_z_m = node_depths_m(model.earth, grid);
+    return {.frequencies = std::move(frequencies),
+            .grid = std::move(grid),
+            .coarsened = factor,
+            .node_z_m = std::move(node_z_m)};
   }
   throw core::InvalidArgument(
       "mt::d3::design_meshes#too_many_edges",
@@ -73,16 +78,10 @@ BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<i
 
 }  // namespace
 
-void require_level_volume(const mesh::Earth& earth, std::string_view component) {
+void require_volume(const mesh::Earth& earth, std::string_view component) {
   if (earth.grid.dimension() != 3)
     throw core::InvalidArgument(fmt::format("{}#no_volume", component),
                                 "expected a grid along x, y and z, got {} axes", earth.grid.dimension());
-  if (!earth.surface.is_flat())
-    throw core::InvalidArgument(
-        fmt::format("{}#relief", component),
-        "expected a level surface, got heights between {} m and {} m; relief is not part of "
-        "this simulation yet",
-        -earth.surface.lowest_m(), -earth.surface.highest_m());
   if (earth.sea)
     throw core::InvalidArgument(fmt::format("{}#sea", component),
                                 "a sea is not part of this simulation yet; leave it out");
@@ -124,7 +123,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
 }
 
 MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const MeshDesignOptions& options) {
-  require_level_volume(model.earth, "mt::d3::design_meshes");
+  require_volume(model.earth, "mt::d3::design_meshes");
   survey.validate();
   MeshSet result;
   result.design_resistivity_ohm_m = mesh::resistivity_ohm_m(model);
@@ -136,12 +135,12 @@ MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const Mesh
 
 namespace {
 
-/// Every second line, counted so that `kept` and both ends remain.
-std::vector<double> every_second(const std::vector<double>& lines, int kept) {
-  std::vector<double> result;
-  for (int i = 0; i < static_cast<int>(lines.size()); ++i) {
-    const bool is_end = i == 0 || i + 1 == static_cast<int>(lines.size());
-    if (is_end || (i - kept) % 2 == 0) result.push_back(lines[i]);
+/// Every second of n lines, counted so that `kept` and both ends remain.
+std::vector<int> every_second(int n, int kept) {
+  std::vector<int> result;
+  for (int i = 0; i < n; ++i) {
+    const bool is_end = i == 0 || i + 1 == n;
+    if (is_end || (i - kept) % 2 == 0) result.push_back(i);
   }
   return result;
 }
@@ -153,10 +152,14 @@ MeshSet companions(const MeshSet& meshes) {
   result.bands.clear();
   for (const BandMesh& band : meshes.bands) {
     const fem::EdgeGrid& grid = band.grid;
-    result.bands.push_back({band.frequencies,
-                            fem::EdgeGrid({every_second(grid.lines_m(0), 0), every_second(grid.lines_m(1), 0),
-                                           every_second(grid.lines_m(2), band.ground())}),
-                            2.0 * band.coarsened});
+    const std::array<int, 3> kept{0, 0, band.ground()};
+    std::array<std::vector<int>, 3> numbers;
+    for (int axis = 0; axis < 3; ++axis) numbers[axis] = every_second(grid.n(axis) + 1, kept[axis]);
+    const fem::ReliefGrid fewer =
+        (band.node_z_m.size() > 0 ? fem::ReliefGrid(grid, band.node_z_m) : fem::ReliefGrid(grid))
+            .subset(numbers);
+    result.bands.push_back({band.frequencies, fewer.lines(), 2.0 * band.coarsened,
+                            band.node_z_m.size() > 0 ? fewer.node_z_m() : Eigen::VectorXd()});
   }
   return result;
 }

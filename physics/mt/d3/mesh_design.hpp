@@ -34,11 +34,13 @@ using mt::Accuracy;
 /// Returns the rules of an accuracy: `standard` (1.5 %, 0.7°), `fine` (1 %, 0.3°), `iteration` (coarse).
 [[nodiscard]] MeshDesignOptions design_options(Accuracy accuracy);
 
-/// One mesh and the frequencies solved on it. Its z lines count from the level surface.
+/// One mesh and the frequencies solved on it. Its z lines count from the surface.
 struct BandMesh {
   std::vector<int> frequencies;  ///< indices into the survey's list
   fem::EdgeGrid grid;
   double coarsened = 1.0;  ///< cell sizes over those of the rules, more than 1 where `max_edges` ruled
+  /// True depth of each node where the surface has a relief, nothing where it is level.
+  Eigen::VectorXd node_z_m{};
   /// Returns the line along z that is the surface. errors: InvalidArgument when none is.
   [[nodiscard]] int ground() const;
 };
@@ -55,16 +57,15 @@ struct MeshSet {
 };
 
 /// Designs the meshes from stations, periods and resistivities. Deterministic, local (no MPI). errors:
-/// InvalidArgument unless the model is a resistivity of a volume under a level surface without a sea; when
-/// even sizes 30 times those required need more than `max_edges`.
+/// InvalidArgument unless the model is a resistivity of a volume without a sea; when even sizes 30 times
+/// those required need more than `max_edges`.
 [[nodiscard]] MeshSet design_meshes(const mesh::Model& model, const Survey& survey,
                                     const MeshDesignOptions& options = {});
 /// Returns the meshes with every second line, whose responses differ from those of `meshes` by about three
 /// times the error of these. The surface stays a line.
 [[nodiscard]] MeshSet companions(const MeshSet& meshes);
 
-/// Checks that an earth is a volume under a level surface without a sea. errors: InvalidArgument, with
-/// `component` as its source.
-void require_level_volume(const mesh::Earth& earth, std::string_view component);
+/// Checks that an earth is a volume without a sea. errors: InvalidArgument, with `component` as its source.
+void require_volume(const mesh::Earth& earth, std::string_view component);
 
 }  // namespace lodestone::physics::mt::d3

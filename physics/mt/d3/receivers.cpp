@@ -64,7 +64,37 @@ struct Axis {
     while (last + 1 < n() && !is_contact(last + 1)) ++last;
     return between(middles, first, last, at);
   }
+  /// Interpolates between inner lines that no kink separates. `is_kink(i)`: on line i.
+  template <class IsKink>
+  [[nodiscard]] Places within_kinks(IsKink is_kink) const {
+    int first = cell, last = cell + 1;
+    while (first > 1 && !is_kink(first)) --first;
+    while (last < n() - 1 && !is_kink(last)) ++last;
+    return between(lines, first, last, at);
+  }
 };
+
+/// Weights of edges.
+using EdgeRow = std::vector<std::pair<Eigen::Index, double>>;
+
+/// Sums the weights of each edge.
+EdgeRow summed(EdgeRow row) {
+  std::sort(row.begin(), row.end());
+  EdgeRow result;
+  for (const auto& [edge, weight] : row) {
+    if (result.empty() || result.back().first != edge) result.emplace_back(edge, 0.0);
+    result.back().second += weight;
+  }
+  return result;
+}
+/// Returns the sum of rows with factors.
+EdgeRow combined(std::initializer_list<std::pair<double, const EdgeRow*>> parts) {
+  EdgeRow all;
+  for (const auto& [factor, row] : parts) {
+    for (const auto& [edge, weight] : *row) all.emplace_back(edge, factor * weight);
+  }
+  return summed(std::move(all));
+}
 
 /// Weighted faces, made into a row of edges.
 class FaceRow {
@@ -72,27 +102,21 @@ class FaceRow {
   explicit FaceRow(const fem::EdgeGrid& grid) : grid_(grid) {}
   /// Adds weight times the mean of curl E over a face.
   void add(int axis, int i, int j, int k, double weight) {
-    const fem::Face face = fem::face_at(grid_, axis, i, j, k);
     const std::array<int, 3> at{i, j, k};
     const int a = (axis + 1) % 3, b = (axis + 2) % 3;
-    const double area = grid_.width_m(a, at[a]) * grid_.width_m(b, at[b]);
-    for (int edge = 0; edge < 4; ++edge)
-      row_.emplace_back(face.edges[edge], weight * face.signs[edge] / area);
+    add_circulation(axis, i, j, k, weight / (grid_.width_m(a, at[a]) * grid_.width_m(b, at[b])));
+  }
+  /// Adds weight times the circulation around a face.
+  void add_circulation(int axis, int i, int j, int k, double weight) {
+    const fem::Face face = fem::face_at(grid_, axis, i, j, k);
+    for (int edge = 0; edge < 4; ++edge) row_.emplace_back(face.edges[edge], weight * face.signs[edge]);
   }
   /// Sums the weights of each edge.
-  [[nodiscard]] std::vector<std::pair<Eigen::Index, double>> take() {
-    std::sort(row_.begin(), row_.end());
-    std::vector<std::pair<Eigen::Index, double>> result;
-    for (const auto& [edge, weight] : row_) {
-      if (result.empty() || result.back().first != edge) result.emplace_back(edge, 0.0);
-      result.back().second += weight;
-    }
-    return result;
-  }
+  [[nodiscard]] EdgeRow take() { return summed(std::move(row_)); }
 
  private:
   const fem::EdgeGrid& grid_;
-  std::vector<std::pair<Eigen::Index, double>> row_;
+  EdgeRow row_;
 };
 
 void check_inside(const fem::EdgeGrid& grid, const Station& station) {
@@ -152,6 +176,136 @@ Receiver::Receiver(const fem::EdgeGrid& grid, int ground, const Station& station
   rows_[static_cast<int>(Channel::h_x)] = h_x.take();
   rows_[static_cast<int>(Channel::h_y)] = h_y.take();
   rows_[static_cast<int>(Channel::h_z)] = h_z.take();
+}
+
+namespace {
+
+/// The rows of a station on a relief before they are turned: E along the edges of the surface, its slopes,
+/// and H along the axes.
+class ReliefRows {
+ public:
+  ReliefRows(const fem::ReliefGrid& grid, int ground, const Station& station,
+             const Eigen::MatrixXd& top_resistivity)
+      : grid_(grid),
+        lines_(grid.lines()),
+        ground_(ground),
+        x_(lines_.lines_m(0), station.x_m),
+        y_(lines_.lines_m(1), station.y_m) {
+    add_electric(top_resistivity);
+    add_magnetic();
+  }
+  EdgeRow along_x, along_y, h_x, h_y, h_z;
+  double p = 0.0, q = 0.0;  ///< ∂z/∂x, ∂z/∂y of the surface
+
+ private:
+  void add_electric(const Eigen::MatrixXd& top_resistivity) {
+    const auto is_contact = [&](int i, int j, int other_i, int other_j) {
+      const double one = top_resistivity(i, j), other = top_resistivity(other_i, other_j);
+      return std::max(one, other) > least_contact * std::min(one, other);
+    };
+    const auto is_kink_x = [&](int i) {
+      return std::abs(grid_.slope(0, i, y_.cell, ground_) - grid_.slope(0, i - 1, y_.cell, ground_)) >
+             least_kink;
+    };
+    const auto is_kink_y = [&](int j) {
+      return std::abs(grid_.slope(1, x_.cell, j, ground_) - grid_.slope(1, x_.cell, j - 1, ground_)) >
+             least_kink;
+    };
+    const Places x_e =
+        x_.within_contacts([&](int i) { return is_contact(i - 1, y_.cell, i, y_.cell) || is_kink_x(i); });
+    const Places y_e =
+        y_.within_contacts([&](int j) { return is_contact(x_.cell, j - 1, x_.cell, j) || is_kink_y(j); });
+    for (const auto& [i, wx] : x_e) {
+      for (const auto& [j, wy] : y_.within_kinks(is_kink_y)) {
+        along_x.emplace_back(lines_.edge(0, i, j, ground_), wx * wy / lines_.width_m(0, i));
+        p += wx * wy * grid_.slope(0, i, j, ground_);
+      }
+    }
+    for (const auto& [i, wx] : x_.within_kinks(is_kink_x)) {
+      for (const auto& [j, wy] : y_e) {
+        along_y.emplace_back(lines_.edge(1, i, j, ground_), wx * wy / lines_.width_m(1, j));
+        q += wx * wy * grid_.slope(1, i, j, ground_);
+      }
+    }
+  }
+
+  void add_magnetic() {
+    FaceRow of_x(lines_), of_y(lines_), of_z(lines_);
+    const Places x_line = x_.between_lines(), y_line = y_.between_lines();
+    const Places x_middle = x_.between_middles(), y_middle = y_.between_middles();
+    for (const auto& [i, wx] : x_line) {
+      for (const auto& [j, wy] : y_middle) add_across(0, i, j, wx * wy, of_x);
+    }
+    for (const auto& [i, wx] : x_middle) {
+      for (const auto& [j, wy] : y_line) add_across(1, i, j, wx * wy, of_y);
+      for (const auto& [j, wy] : y_middle) add_vertical(i, j, wx * wy, of_z);
+    }
+    h_x = of_x.take();
+    h_y = of_y.take();
+    h_z = of_z.take();
+  }
+  /// Adds the field normal to the vertical faces above an edge of the surface, extrapolated down to it. The
+  /// faces are normal to `axis` and begin at node (i, j).
+  void add_across(int axis, int i, int j, double weight, FaceRow& row) const {
+    const int other_i = i + axis, other_j = j + 1 - axis;  // the far end of the edge
+    const auto z = [&](int k) { return 0.5 * (grid_.z_m(i, j, k) + grid_.z_m(other_i, other_j, k)); };
+    std::array<double, n_air_layers> height{};
+    for (int a = 0; a < n_air_layers; ++a)
+      height[a] = z(ground_) - 0.5 * (z(ground_ - a) + z(ground_ - a - 1));
+    const double width = axis == 0 ? lines_.width_m(1, j) : lines_.width_m(0, i);
+    for (int a = 0; a < n_air_layers; ++a) {
+      double share = 1.0;
+      for (int b = 0; b < n_air_layers; ++b) {
+        if (b != a) share *= height[b] / (height[b] - height[a]);
+      }
+      const double area = width * (z(ground_ - a) - z(ground_ - a - 1));
+      row.add_circulation(axis, i, j, ground_ - a - 1, weight * share / area);
+    }
+  }
+  /// Adds H_z at the middle of a face of the surface: what passes through it, and what its slope takes of the
+  /// horizontal field.
+  void add_vertical(int i, int j, double weight, FaceRow& row) const {
+    row.add(2, i, j, ground_, weight);
+    const double slope_x = 0.5 * (grid_.slope(0, i, j, ground_) + grid_.slope(0, i, j + 1, ground_));
+    const double slope_y = 0.5 * (grid_.slope(1, i, j, ground_) + grid_.slope(1, i + 1, j, ground_));
+    for (int side = 0; side < 2; ++side) {
+      add_across(0, i + side, j, 0.5 * weight * slope_x, row);
+      add_across(1, i, j + side, 0.5 * weight * slope_y, row);
+    }
+  }
+
+  static constexpr int n_air_layers = 3;
+  static constexpr double least_kink = 0.2;  // change of a slope between neighbours
+  const fem::ReliefGrid& grid_;
+  const fem::EdgeGrid& lines_;
+  int ground_;
+  Axis x_, y_;
+};
+
+}  // namespace
+
+Receiver::Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
+                   const Eigen::MatrixXd& top_resistivity) {
+  check_inside(grid.lines(), station);
+  const ReliefRows rows(grid, ground, station, top_resistivity);
+  const double p = rows.p, q = rows.q, length = 1.0 + p * p + q * q;
+  const double to_x = std::sqrt(1.0 + p * p), to_y = std::sqrt(1.0 + q * q), normal = std::sqrt(length);
+  const auto set = [this](Channel channel, std::initializer_list<std::pair<double, const EdgeRow*>> parts) {
+    rows_[static_cast<int>(channel)] = combined(parts);
+  };
+  if (station.definition == Definition::slope_parallel) {
+    set(Channel::e_x, {{1.0 / to_x, &rows.along_x}});
+    set(Channel::e_y, {{1.0 / to_y, &rows.along_y}});
+    set(Channel::h_x, {{1.0 / to_x, &rows.h_x}, {p / to_x, &rows.h_z}});
+    set(Channel::h_y, {{1.0 / to_y, &rows.h_y}, {q / to_y, &rows.h_z}});
+    set(Channel::h_z, {{1.0 / normal, &rows.h_z}, {-p / normal, &rows.h_x}, {-q / normal, &rows.h_y}});
+    return;
+  }
+  set(Channel::e_x, {{(1.0 + q * q) / length, &rows.along_x}, {-p * q / length, &rows.along_y}});
+  set(Channel::e_y, {{(1.0 + p * p) / length, &rows.along_y}, {-p * q / length, &rows.along_x}});
+  set(Channel::h_x, {{1.0, &rows.h_x}});
+  set(Channel::h_y, {{1.0, &rows.h_y}});
+  set(Channel::h_z, {{1.0, &rows.h_z}});
 }
 
 Complex Receiver::factor(Channel channel, double omega) {

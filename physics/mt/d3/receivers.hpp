@@ -2,7 +2,7 @@
 // Private to physics/mt: what stations measure, as rows on the circulations of a forward grid.
 #pragma once
 
-#include "physics/fem/edge_grid.hpp"
+#include "physics/fem/relief_grid.hpp"
 #include "physics/mt/d3/background.hpp"
 #include "physics/mt/survey.hpp"
 
@@ -16,7 +16,7 @@ namespace lodestone::physics::mt::d3 {
 enum class Channel { e_x, e_y, h_x, h_y, h_z };
 inline constexpr int n_channels = 5;
 
-/// The fields at one station on level ground as sparse rows on the circulations; the same at every model.
+/// The fields at one station as sparse rows on the circulations; the same at every model.
 ///
 /// Fields are interpolated by polynomials through four places along each axis. E comes from the edges along
 /// it on the surface, beyond no contact that it crosses. H comes from the circulation around faces, curl E =
@@ -27,6 +27,12 @@ class Receiver {
   /// `top_resistivity`: resistivities (n_x·n_y) of the uppermost cells of the grid below the ground, by which
   /// contacts are known. errors: InvalidArgument when the station stands outside the grid's inner cells.
   Receiver(const fem::EdgeGrid& grid, int ground, const Station& station,
+           const Eigen::MatrixXd& top_resistivity);
+
+  /// Makes the rows on a relief, for fields of the station's definition. Edges on the surface carry E along
+  /// it, and no current leaves the ground: E_z = p E_x + q E_y with its slopes p, q. H is extrapolated down
+  /// through three layers of air. Sensors parallel to the slope point along its rise to x and to y.
+  Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
            const Eigen::MatrixXd& top_resistivity);
 
   /// Returns a field. units: V/m and A/m for circulations in V.

@@ -40,11 +40,37 @@ BandProblem::BandProblem(const mesh::Earth& earth, const BandMesh& band, const s
     : grid(std::make_shared<const fem::EdgeGrid>(band.grid)),
       ground(band.ground()),
       averages(earth, band.grid),
-      layered_resistivity(d3::layered_resistivity(earth.grid, design_resistivity)),
-      layered_masses(averages.masses(layered_resistivity)) {
+      layered_resistivity(d3::layered_resistivity(earth.grid, design_resistivity)) {
+  if (band.node_z_m.size() > 0) {
+    relief = std::make_shared<const fem::ReliefOperator>(fem::ReliefGrid(band.grid, band.node_z_m));
+    cell_averages.emplace(earth, relief->grid(), ground);
+  } else {
+    layered_masses = averages.masses(layered_resistivity);
+  }
   const Eigen::MatrixXd top =
-      top_resistivity(*grid, ground, averages.cell_conductivities(design_resistivity));
-  for (const Station& station : stations) receivers.emplace_back(*grid, ground, station, top);
+      top_resistivity(*grid, ground,
+                      relief != nullptr ? cell_averages->conductivities(design_resistivity)
+                                        : averages.cell_conductivities(design_resistivity));
+  for (const Station& station : stations) {
+    if (relief != nullptr)
+      receivers.emplace_back(relief->grid(), ground, station, top);
+    else
+      receivers.emplace_back(*grid, ground, station, top);
+  }
+}
+
+core::SparseRows BandProblem::derivative(const Eigen::VectorXd& resistivity) const {
+  return relief != nullptr ? cell_averages->derivative(resistivity) : averages.mass_derivative(resistivity);
+}
+
+Eigen::VectorXcd BandProblem::mass_change_times(const Eigen::VectorXd& change,
+                                                const Eigen::VectorXcd& circulation) const {
+  if (relief != nullptr) return fem::product(relief->mass_matrix(change), circulation);
+  return change.cwiseProduct(circulation);
+}
+
+Eigen::VectorXcd BandProblem::mass_products(const Eigen::VectorXcd& u, const Eigen::VectorXcd& v) const {
+  return relief != nullptr ? relief->cell_products(u, v) : Eigen::VectorXcd(u.cwiseProduct(v));
 }
 
 Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout layout_in,
@@ -67,7 +93,15 @@ Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout la
 }
 
 void Simulation::Impl::check() const {
-  require_level_volume(earth, "mt::d3::Simulation");
+  require_volume(earth, "mt::d3::Simulation");
+  for (const BandMesh& band : meshes.bands) {
+    if (band.node_z_m.size() == 0 && !earth.surface.is_flat())
+      throw core::InvalidArgument(
+          "mt::d3::Simulation#level_mesh",
+          "expected meshes whose nodes follow the surface between {} m and {} m, got level ones; design the "
+          "meshes for this earth",
+          earth.surface.highest_m(), earth.surface.lowest_m());
+  }
   if (meshes.design_resistivity_ohm_m.size() != earth.grid.n_cells())
     throw core::ShapeError("mt::d3::Simulation#wrong_design", "expected meshes designed for {} cells, got {}",
                            earth.grid.n_cells(), meshes.design_resistivity_ohm_m.size());
@@ -149,6 +183,14 @@ void Simulation::Impl::make_boundaries() {
     Unit& unit = units[own[i]];
     const BandProblem& band = *bands.at(unit.band);
     const double w = omega_of(unit.frequency);
+    if (band.relief != nullptr) {
+      const Eigen::VectorXd cells = band.cell_averages->conductivities(meshes.design_resistivity_ohm_m);
+      unit.layered = Eigen::VectorXcd::Zero(band.grid->n_edges());
+      unit.boundary = boundary_field(band.relief->grid(), cells, w, unit.polarization);
+      unit.boundary_source = -band.relief->curl_curl(unit.boundary);
+      fem::clear_boundary_edges(*band.grid, unit.boundary_source);
+      return;
+    }
     unit.layered = layered_field(*band.grid, band.layered_masses, w, unit.polarization);
     unit.boundary = boundary_difference(earth, meshes.design_resistivity_ohm_m, band.layered_resistivity,
                                         *band.grid, w, unit.polarization);
@@ -160,8 +202,12 @@ void Simulation::Impl::make_boundaries() {
 std::map<int, BandModel> Simulation::Impl::band_models(const Eigen::VectorXd& resistivity) const {
   const core::ScopedTimer timer("mt3d/averages");
   std::map<int, BandModel> models;
-  for (const auto& [index, band] : bands)
-    models[index] = {band->averages.masses(resistivity), band->averages.cell_conductivities(resistivity)};
+  for (const auto& [index, band] : bands) {
+    if (band->relief != nullptr)
+      models[index] = {{}, band->cell_averages->conductivities(resistivity)};
+    else
+      models[index] = {band->averages.masses(resistivity), band->averages.cell_conductivities(resistivity)};
+  }
   return models;
 }
 
@@ -173,6 +219,9 @@ std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job, 
   if (kind == linalg::EdgeSolverKind::automatic)
     kind = linalg::choose_edge_solver(*band.grid, n_right_hand_sides, options.memory_bytes);
   ++counts.set_ups;
+  if (band.relief != nullptr)
+    return linalg::make_edge_solver(
+        kind, linalg::relief_system(band.relief, scale * model.cell_conductivities, band.ground));
   return linalg::make_edge_solver(
       kind, {band.grid, scale * model.masses, scale * model.cell_conductivities, band.ground});
 }
@@ -215,18 +264,21 @@ SolvedJob Simulation::Impl::solve_fields(const Job& job, const BandModel& model)
   const BandProblem& band = band_of(job);
   const fem::EdgeGrid& grid = *band.grid;
   linalg::PairBlock sources(grid, std::ssize(job.units));
-  const Eigen::VectorXcd change =
-      (Complex(0.0, -omega_of(job.frequency) * mu0) * (model.masses - band.layered_masses).array()).matrix();
+  const auto solver = solver_of(job, model, std::ssize(job.units));
+  const Complex factor(0.0, -omega_of(job.frequency) * mu0);
   for (std::size_t i = 0; i < job.units.size(); ++i) {
     const Unit& unit = units[job.units[i]];
-    Eigen::VectorXcd source = change.cwiseProduct(unit.layered);
+    Eigen::VectorXcd source;
+    if (band.relief != nullptr)  // no layered field: the boundary carries all of it
+      source = Complex(0.0, -1.0) * linalg::mass_times(solver->system(), unit.boundary);
+    else
+      source = factor * (model.masses - band.layered_masses).cwiseProduct(unit.layered);
     fem::clear_boundary_edges(grid, source);
     Eigen::VectorXcd divergence = fem::gradient_transposed(grid, source);
     fem::clear_boundary_nodes(grid, divergence);
     sources.edges.col(static_cast<Eigen::Index>(i)) = source + unit.boundary_source;
     sources.nodes.col(static_cast<Eigen::Index>(i)) = divergence;
   }
-  const auto solver = solver_of(job, model, std::ssize(job.units));
   const linalg::PairBlock solution = solve(job, *solver, sources, options.divergence_tolerance);
   SolvedJob solved{&job, {}};
   for (std::size_t i = 0; i < job.units.size(); ++i) {

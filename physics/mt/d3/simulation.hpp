@@ -32,7 +32,8 @@ struct SolveCounts {
   long fallbacks = 0;  ///< right-hand sides that a first method did not solve
 };
 
-/// Resistivities of a volume → impedances and tippers, by lumped edge elements on flat tensor grids.
+/// Resistivities of a volume → impedances and tippers, by lumped edge elements on flat tensor grids or on
+/// hexahedra that follow a relief.
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y·n_x). Outputs: responses in the order of
 /// `layout`; `data_map` turns them into data. Frame: x north, y east, z down; e^{+iωt}. Units of work are
@@ -40,16 +41,16 @@ struct SolveCounts {
 /// one. Neither changes a bit on one rank. Meshes and boundary fields are fixed: values and derivatives at
 /// any x belong to the same discrete problem. errors: InvalidArgument on non-positive resistivities,
 /// SolverError when a system does not converge. collective: all members. source: Yee 1966;
-/// docs/decisions/028.
+/// docs/decisions/028, 030.
 class Simulation final : public core::DifferentiableMap {
  public:
   static constexpr Elements predicted_elements{Element::zxx, Element::zxy, Element::zyx,
                                                Element::zyy, Element::tzx, Element::tzy};
 
   /// Makes the simulation of these responses at stations and frequencies to which the keys of the layout and
-  /// the meshes refer. errors: InvalidArgument when the earth is no volume under a level surface, a frequency
-  /// has no mesh, or a station stands outside a mesh; ShapeError when a key is outside the lists or the
-  /// design of the meshes is of another grid.
+  /// the meshes refer. errors: InvalidArgument when the earth is no volume or has a sea, or a frequency
+  /// has no mesh. Likewise when a mesh is level under a relief, or a station stands outside it. ShapeError
+  /// when a key is outside the lists or the design of the meshes is of another grid.
   Simulation(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
              std::vector<double> frequencies_hz, MeshSet meshes, const SimulationOptions& options = {});
   ~Simulation() override;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "physics/mt/d3/receivers.hpp"
+#include "physics/mt/d3/relief.hpp"
 #include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/d3/transfer_functions.hpp"
 
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace lodestone::physics::mt::d3 {
 
@@ -20,12 +22,24 @@ struct BandProblem {
   std::shared_ptr<const fem::EdgeGrid> grid;
   int ground;
   EdgeAverages averages;
+  /// Under a relief: its operator and the averages over its cells, else nothing. Edges have no masses of
+  /// their own there, and no layered field.
+  std::shared_ptr<const fem::ReliefOperator> relief;
+  std::optional<CellAverages> cell_averages;
   Eigen::VectorXd layered_resistivity;  ///< one per parameter cell
   Eigen::VectorXd layered_masses;       ///< one per edge
   std::vector<Receiver> receivers;      ///< per station
+
+  /// Returns the derivative of the masses of edges, or of the conductivities of cells under a relief.
+  [[nodiscard]] core::SparseRows derivative(const Eigen::VectorXd& resistivity) const;
+  /// Returns δM u for a change of these.
+  [[nodiscard]] Eigen::VectorXcd mass_change_times(const Eigen::VectorXd& change,
+                                                   const Eigen::VectorXcd& circulation) const;
+  /// Returns the derivative of uᵀ M v with respect to each of these.
+  [[nodiscard]] Eigen::VectorXcd mass_products(const Eigen::VectorXcd& u, const Eigen::VectorXcd& v) const;
 };
 
-/// The averages of one model on a band.
+/// The averages of one model on a band; no masses under a relief.
 struct BandModel {
   Eigen::VectorXd masses, cell_conductivities;
 };

@@ -85,8 +85,54 @@ TEST_CASE("multigrid: iterations hardly depend on period, air, contrast, width o
   CHECK(iterations({.n_side = 28, .n_pad = 8, .n_earth = 20, .n_air = 8}) <= 20);
 }
 
+TEST_CASE("edge solvers: on level nodes a relief has the solution of the flat grid", "[physics][linalg]") {
+  const auto flat = edge_problem({}), level = edge_problem({.slope_deg = 0.0});
+  PairBlock x, y;
+  const int of_flat = make_multigrid_edge_solver(flat.system)->solve(x, flat.right).front().iterations;
+  const auto report = make_multigrid_edge_solver(level.system)->solve(y, level.right).front();
+  CHECK(report.iterations == of_flat);
+  CHECK(difference(*flat.system.grid, y, x) < 1e-6);
+}
+
+TEST_CASE("edge solvers: on slopes multigrid and the factorization agree at every period",
+          "[physics][linalg]") {
+  for (const double period : {0.01, 10.0, 1e4}) {
+    const auto problem = edge_problem({.period_s = period, .slope_deg = 45.0});
+    PairBlock x, exact;
+    const auto report = make_multigrid_edge_solver(problem.system)
+                            ->solve(x, problem.right, {.divergence_tolerance = 1e-10})
+                            .front();
+    const auto reference = make_direct_edge_solver(problem.system)->solve(exact, problem.right).front();
+    INFO(period);
+    CHECK(report.ending == Ending::converged);
+    CHECK(report.fallback.empty());
+    CHECK(reference.true_residual < 1e-11);
+    CHECK(reference.divergence < 1e-11);
+    CHECK(difference(*problem.system.grid, x, exact) < 1e-6);
+  }
+}
+
+TEST_CASE("multigrid: iterations grow slowly with the slope of a relief at every period",
+          "[physics][linalg]") {
+  const auto iterations = [](double slope_deg, double period_s) {
+    const auto report = solved({.period_s = period_s, .slope_deg = slope_deg});
+    INFO(slope_deg << " degrees, " << period_s << " s");
+    CHECK(report.fallback.empty());
+    return report.iterations;
+  };
+  for (const double period : {0.1, 10.0, 1e3}) {
+    CHECK(iterations(0.0, period) <= 20);
+    CHECK(iterations(30.0, period) <= 25);
+    CHECK(iterations(45.0, period) <= 32);
+    const int steepest = iterations(60.0, period);
+    CHECK(steepest <= 48);
+    CHECK(steepest > 15);  // else the relief is none
+  }
+}
+
 TEST_CASE("multigrid: threads change no bit of a solution", "[physics][linalg]") {
-  const auto problem = edge_problem({});
+  const auto shape = GENERATE(EdgeProblemShape{}, EdgeProblemShape{.slope_deg = 30.0});
+  const auto problem = edge_problem(shape);
   PairBlock one, more;
   (void)make_multigrid_edge_solver(problem.system)->solve(one, problem.right);
   for (const int n : {2, 3}) {

@@ -247,7 +247,8 @@ TEST_CASE("3-D simulation: inputs it cannot honour are named errors", "[physics]
              HasId("outside", {"b"}));
   mesh::Earth hill = model.earth;
   hill.surface = mesh::SurfaceLine({-100, 100}, {0, -50});
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(hill, far, meshes); }), HasId("relief"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(hill, far, meshes); }),
+             HasId("level_mesh", {"-50"}));
   auto without = meshes;
   without.bands.erase(without.bands.begin());
   CHECK_THAT(

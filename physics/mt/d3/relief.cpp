@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/d3/relief.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/d3/edge_averages.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lodestone::physics::mt::d3 {
+
+namespace {
+
+/// The heights of a surface: z = level + s with s from −height to 0.
+struct Relief {
+  double level_m, height_m;
+  explicit Relief(const mesh::Surface& surface)
+      : level_m(surface.lowest_m()), height_m(surface.lowest_m() - surface.highest_m()) {}
+};
+
+/// Depth below the lowest place at which the layers under a grid with level layers are level: at the first of
+/// its edges between one and two heights of the relief.
+double level_below_m(const mesh::TensorGrid& grid, const Relief& relief) {
+  for (const double edge : grid.z_edges_m()) {
+    const double below = edge - relief.level_m;
+    if (below >= relief.height_m && below <= 2.0 * relief.height_m) return below;
+  }
+  return 2.0 * relief.height_m;
+}
+
+}  // namespace
+
+double layer_stretch(const mesh::Earth& earth) {
+  const Relief relief(earth.surface);
+  if (relief.height_m == 0.0 || earth.grid.reference() == mesh::DepthReference::surface) return 1.0;
+  return 1.0 + relief.height_m / level_below_m(earth.grid, relief);
+}
+
+Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lines) {
+  const Relief relief(earth.surface);
+  if (relief.height_m == 0.0) return {};
+  const double top_m = -lines.lines_m(2).front();
+  if (!(top_m > relief.height_m))
+    throw core::InvalidArgument("mt::d3::node_depths_m#low_air",
+                                "expected air above the relief of {:.4g} m, got {:.4g} m of air; raise "
+                                "air_height",
+                                relief.height_m, top_m);
+  const bool is_draped = earth.grid.reference() == mesh::DepthReference::surface;
+  const double below_m = is_draped ? 0.0 : level_below_m(earth.grid, relief);
+  const auto share = [&](double z) {
+    if (z < 0.0) return 1.0 + z / top_m;
+    return is_draped ? 1.0 : std::max(0.0, 1.0 - z / below_m);
+  };
+  Eigen::VectorXd result(lines.n_nodes());
+  for (int j = 0; j <= lines.n(1); ++j) {
+    for (int i = 0; i <= lines.n(0); ++i) {
+      const double s = earth.surface.z_at(lines.lines_m(0)[i], lines.lines_m(1)[j]) - relief.level_m;
+      for (int k = 0; k <= lines.n(2); ++k) {
+        const double z = lines.lines_m(2)[k];
+        result[lines.node(i, j, k)] = relief.level_m + z + s * share(z);
+      }
+    }
+  }
+  return result;
+}
+
+namespace {
+
+/// A parameter interval and its share of an interval of the forward grid.
+using Shares = std::vector<std::pair<int, double>>;
+
+/// Shares of the intervals between `edges` in [from, to]; the outermost continue without end.
+Shares shares_of(const std::vector<double>& edges, double from, double to) {
+  const int n = std::max(1, static_cast<int>(edges.size()) - 1);
+  Shares result;
+  for (int i = 0; i < n; ++i) {
+    const double begin = i == 0 ? from : std::max(from, edges[i]),
+                 end = i + 1 == n ? to : std::min(to, edges[i + 1]);
+    if (end - begin > 1e-12 * (to - from)) result.emplace_back(i, (end - begin) / (to - from));
+  }
+  return result;
+}
+
+double middle_z(const fem::ReliefGrid& grid, int i, int j, int k) {
+  return 0.25 *
+         (grid.z_m(i, j, k) + grid.z_m(i + 1, j, k) + grid.z_m(i, j + 1, k) + grid.z_m(i + 1, j + 1, k));
+}
+
+}  // namespace
+
+CellAverages::CellAverages(const mesh::Earth& earth, const fem::ReliefGrid& grid, int ground)
+    : shares_(grid.lines().n_cells(), earth.grid.n_cells()),
+      fixed_(Eigen::VectorXd::Zero(grid.lines().n_cells())) {
+  const fem::EdgeGrid& lines = grid.lines();
+  const bool is_draped = earth.grid.reference() == mesh::DepthReference::surface;
+  std::array<std::vector<Shares>, 2> plan;
+  for (int axis = 0; axis < 2; ++axis) {
+    for (int i = 0; i < lines.n(axis); ++i)
+      plan[axis].push_back(shares_of(earth.grid.edges_m(mesh::all_axes[axis]), lines.lines_m(axis)[i],
+                                     lines.lines_m(axis)[i + 1]));
+  }
+  std::vector<Eigen::Triplet<double>> entries;
+  for (int k = 0; k < lines.n(2); ++k) {
+    for (int j = 0; j < lines.n(1); ++j) {
+      for (int i = 0; i < lines.n(0); ++i) {
+        const Eigen::Index cell = lines.cell(i, j, k);
+        if (k < ground) {
+          fixed_[cell] = air_conductivity;
+          continue;
+        }
+        const Shares down =
+            is_draped
+                ? shares_of(earth.grid.z_edges_m(), lines.lines_m(2)[k], lines.lines_m(2)[k + 1])
+                : shares_of(earth.grid.z_edges_m(), middle_z(grid, i, j, k), middle_z(grid, i, j, k + 1));
+        for (const auto& [ix, x] : plan[0][i]) {
+          for (const auto& [iy, y] : plan[1][j]) {
+            for (const auto& [iz, z] : down)
+              entries.emplace_back(static_cast<int>(cell), static_cast<int>(earth.grid.index(iz, iy, ix)),
+                                   x * y * z);
+          }
+        }
+      }
+    }
+  }
+  shares_.setFromTriplets(entries.begin(), entries.end());
+}
+
+Eigen::VectorXd CellAverages::conductivities(const Eigen::VectorXd& resistivity) const {
+  return fixed_ + shares_ * resistivity.cwiseInverse();
+}
+
+core::SparseRows CellAverages::derivative(const Eigen::VectorXd& resistivity) const {
+  const Eigen::VectorXd of_inverse = -resistivity.array().square().inverse();
+  return shares_ * of_inverse.asDiagonal();
+}
+
+}  // namespace lodestone::physics::mt::d3

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to physics/mt: forward grids whose layers follow a surface.
+#pragma once
+
+#include "engine/core/differentiable_map.hpp"
+#include "physics/fem/relief_grid.hpp"
+#include "physics/mesh/earth.hpp"
+
+#include <Eigen/Core>
+
+namespace lodestone::physics::mt::d3 {
+
+/// Returns the true depth of each node of a grid whose z lines count from the surface; nothing under a level
+/// surface. shape: (n_nodes).
+///
+/// On the line z = 0 nodes lie on the surface. Above it layers become level up to the top of the air. Below
+/// they follow a draped grid all the way down, so that its layers are theirs; under a grid with level layers
+/// they become level within one to two heights of the relief. errors: InvalidArgument when the air is not
+/// higher than the relief.
+[[nodiscard]] Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lines);
+/// Returns the largest thickness of a layer below the surface over that between its lines.
+[[nodiscard]] double layer_stretch(const mesh::Earth& earth);
+
+/// Conductivities of the cells of a relief grid from those of a parameter grid: means over the volume. Lines
+/// should stand at strong contacts. Outermost parameter cells continue without end; above the surface there
+/// is air.
+class CellAverages {
+ public:
+  /// Prepares the shares of parameter cells. Layers of a draped parameter grid are those of `grid.lines()`
+  /// from the ground down; level layers are cut where cells truly are. `ground`: line along z on the surface.
+  CellAverages(const mesh::Earth& earth, const fem::ReliefGrid& grid, int ground);
+
+  /// Returns the conductivity of each cell, S/m. shapes: (n_parameters) → (n_cells).
+  [[nodiscard]] Eigen::VectorXd conductivities(const Eigen::VectorXd& resistivity) const;
+  /// Returns their derivative with respect to each resistivity. shape: (n_cells, n_parameters).
+  [[nodiscard]] core::SparseRows derivative(const Eigen::VectorXd& resistivity) const;
+
+ private:
+  core::SparseRows shares_;  ///< weights of the conductivities of parameter cells
+  Eigen::VectorXd fixed_;    ///< conductivity of what has no parameter, by its share
+};
+
+}  // namespace lodestone::physics::mt::d3
