@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     const auto linearization = forward->linearize(start);
     const auto totals = bench::best_totals(3, [&] {
       const inversion::optimize::DataSpaceSystem system(team, *linearization, misfit, *regularization, start);
-      (void)system.jump(system.mean_diagonal());
+      (void)system.jump(system.scale());
     });
     results.add_profile(name, totals, rates.dgemm_flops_per_s, rates.copy_bytes_per_s);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=inversion");

@@ -39,6 +39,7 @@ constexpr auto words(Redesigning) {
 struct MapCost {
   double forward_s = 0.0, jacobian_s = 0.0;  ///< wall time of one run and of one Jacobian
   double bytes = 0.0;                        ///< memory of a linearization on each rank
+  double product_s = 0.0;                    ///< wall time of one product with J or Jᵀ; 0: as a run
 };
 /// The estimated cost of the maps of a run.
 struct ForwardCost {

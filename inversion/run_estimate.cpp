@@ -2,9 +2,11 @@
 #include "inversion/run_estimate.hpp"
 
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/team.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/process_memory.hpp"
 #include "engine/core/timer.hpp"
+#include "inversion/optimize/system.hpp"
 
 #include <algorithm>
 
@@ -21,9 +23,31 @@ constexpr double files_s = 0.7;      // of reports and figures
 constexpr double of_files = 0.15e9;  // bytes of the libraries that write results, and of the threads' heaps
 constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
 
+constexpr double usual_inner_steps = 8.0;  // of Gauss–Newton without a Jacobian; the same
+
+/// The way in which a Gauss–Newton run solves its steps.
+struct StepsEstimate {
+  bool matrix_free = false;
+  optimize::SystemBytes bytes{};
+  std::string text{};  ///< a sentence; "" for other methods
+};
+
+StepsEstimate steps_estimate(const Inversion& run, double n_unknowns, double n_data) {
+  const auto* options = std::get_if<optimize::GaussNewtonOptions>(&run.method());
+  if (options == nullptr) return {};
+  const core::Team team(run.comm());
+  const optimize::SystemBytes bytes = optimize::system_bytes(n_unknowns, n_data, options->inner);
+  const bool matrix_free = optimize::is_matrix_free(team, *options, bytes);
+  return {matrix_free, bytes,
+          optimize::choice_in_words(matrix_free, bytes, optimize::jacobian_allowance(team, *options),
+                                    options->inner)};
+}
+
 /// Returns the linearizations held at a time: of the model, and of the best trial or of both ends of a line
-/// search.
-double linearizations(const Method& method) { return needs_jacobian(method) ? 2.0 : 3.0; }
+/// search. Without a Jacobian that of the model stays while trials are made.
+double linearizations(const Method& method, bool matrix_free) {
+  return needs_jacobian(method) && !matrix_free ? 2.0 : 3.0;
+}
 
 /// Dense algebra of a Gauss–Newton step, in the smaller of data and model space as by default.
 struct DenseEstimate {
@@ -36,13 +60,23 @@ DenseEstimate dense_estimate(double n_unknowns, double n_data, int n_ranks) {
   const double side = std::min(n_unknowns, n_data), other = std::max(n_unknowns, n_data),
                rate = core::threads() * dense_rate;
   return {other * side * side / (rate * n_ranks), side * side * side / (3.0 * rate),
-          8.0 * (2.0 * n_unknowns * n_data + 2.0 * side * side), 8.0 * n_unknowns * side};
+          optimize::system_bytes(n_unknowns, n_data, {}).with_jacobian, 8.0 * n_unknowns * side};
 }
 
 /// The parts of one iteration.
 struct IterationEstimate {
   double jacobian_s, trials, forward_s, dense_s, redesign_s;
-  [[nodiscard]] double seconds() const { return jacobian_s + trials * forward_s + dense_s + redesign_s; }
+  double products = 0.0, product_s = 0.0;
+  [[nodiscard]] double seconds() const {
+    return jacobian_s + trials * forward_s + dense_s + redesign_s + products * product_s;
+  }
+  [[nodiscard]] std::string parts() const {
+    const std::string derivatives = products > 0.0
+                                        ? fmt::format("{:.0f} products of {:.1f} s", products, product_s)
+                                        : fmt::format("Jacobian {:.1f} s", jacobian_s);
+    return fmt::format("{}, {:.0f} forward runs of {:.1f} s, dense algebra {:.1f} s, redesign {:.1f} s",
+                       derivatives, trials, forward_s, dense_s, redesign_s);
+  }
 };
 
 std::string text_of_unknowns(const physics::mesh::TensorGrid& grid, const Unknowns& unknowns) {
@@ -71,7 +105,15 @@ std::string text_of_regions(const Stage& first) {
 }
 
 IterationEstimate iteration_estimate(const Method& method, const MapCost& time, const DenseEstimate& dense,
-                                     double redesign_s) {
+                                     bool matrix_free, double redesign_s) {
+  if (matrix_free)
+    return {0.0,
+            usual_trials,
+            time.forward_s,
+            0.0,
+            redesign_s,
+            1.0 + 2.0 * usual_inner_steps,
+            time.product_s > 0.0 ? time.product_s : time.forward_s};
   if (!needs_jacobian(method)) return {0.0, descent_runs, time.forward_s, 0.0, redesign_s};
   const double n_jacobians = alternates(method) ? 2.0 : 1.0;
   return {n_jacobians * time.jacobian_s, usual_trials, time.forward_s,
@@ -91,17 +133,22 @@ bool may_take_last_steps(const Inversion& run) {
 }
 
 RunEstimate run_estimate(const Inversion& run, const ForwardCost& cost, const DenseEstimate& dense,
-                         double held_before) {
+                         const StepsEstimate& how, double held_before) {
   const std::optional<AssessmentOptions>& assessment = run.assessment();
-  const double of_steps = needs_jacobian(run.method()) ? dense.bytes : 0.0;
+  const double of_steps = how.matrix_free                ? how.bytes.matrix_free
+                          : needs_jacobian(run.method()) ? dense.bytes
+                                                         : 0.0;
+  const double n_linearizations = linearizations(run.method(), how.matrix_free);
   double beside = of_steps;
-  if (assessment) beside = dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0);
-  const double steps = linearizations(run.method()) * cost.iterations.bytes + beside;
+  if (assessment)
+    beside = std::max(of_steps, dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0));
+  const double steps = n_linearizations * cost.iterations.bytes + beside;
   RunEstimate all{held_before + std::max({steps, cost.responses_bytes, cost.certificate_bytes}), 0.0, 0.0};
   if (!may_take_last_steps(run) || !(cost.at_final_accuracy.bytes > 0.0)) return all;
-  all.last_steps_bytes = held_before + linearizations(run.method()) * cost.at_final_accuracy.bytes + of_steps;
+  all.last_steps_bytes = held_before + n_linearizations * cost.at_final_accuracy.bytes + of_steps;
   all.last_steps_s =
-      usual_last_steps * iteration_estimate(run.method(), cost.at_final_accuracy, dense, 0.0).seconds();
+      usual_last_steps *
+      iteration_estimate(run.method(), cost.at_final_accuracy, dense, how.matrix_free, 0.0).seconds();
   return all;
 }
 
@@ -160,11 +207,26 @@ std::string text_of_uncertainty(const std::optional<AssessmentOptions>& wanted, 
   return text;
 }
 
-/// Returns the cost as the forward side states it, else times a run and a Jacobian of the first map.
-ForwardCost forward_cost(const Stage& first) {
+/// Times one linearization and one product.
+MapCost timed_by_products(const core::DifferentiableMap& map, const Eigen::VectorXd& x) {
+  MapCost cost;
+  const core::ScopedTimer forward("dry run/forward");
+  const auto linearization = map.linearize(x);
+  cost.forward_s = forward.seconds();
+  const core::ScopedTimer product("dry run/product");
+  static_cast<void>(linearization->vjp(Eigen::VectorXd::Ones(map.size_out())));
+  cost.product_s = product.seconds();
+  return cost;
+}
+
+/// Returns the cost as the forward side states it, else times a run and a Jacobian, or a
+/// product, of the first map.
+ForwardCost forward_cost(const Stage& first, bool by_products) {
   const Forward& forward = first.problem->forward;
   if (forward.cost) return forward.cost(first.unknowns, first.start_model);
-  const auto [forward_s, jacobian_s] = timed(*first.first_forward(), first.start);
+  const core::MapPtr map = first.first_forward();
+  if (by_products) return {.iterations = timed_by_products(*map, first.start)};
+  const auto [forward_s, jacobian_s] = timed(*map, first.start);
   return {.iterations = {.forward_s = forward_s, .jacobian_s = jacobian_s}};
 }
 
@@ -188,7 +250,9 @@ std::string cost_in_words(const Inversion& run) {
   const core::DataSet& data = run.problem().data;
   const std::optional<AssessmentOptions>& assessment = run.assessment();
   const double resident = core::process_memory().resident;
-  const ForwardCost cost = forward_cost(first);
+  const StepsEstimate how =
+      steps_estimate(run, static_cast<double>(first.unknowns.size()), static_cast<double>(data.n_used()));
+  const ForwardCost cost = forward_cost(first, how.matrix_free);
   const int n_ranks = core::size_of(run.comm());
   const auto dense_of = [&](const Unknowns& unknowns) {
     return dense_estimate(static_cast<double>(unknowns.size()), static_cast<double>(data.n_used()), n_ranks);
@@ -196,9 +260,9 @@ std::string cost_in_words(const Inversion& run) {
   const DenseEstimate dense = dense_of(first.unknowns),
                       dense_of_samples = dense_of(first.codes ? *first.codes : first.unknowns);
   const bool redesigns = run.problem().forward.redesign != Redesigning::never;
-  const IterationEstimate iteration =
-      iteration_estimate(run.method(), cost.iterations, dense, redesigns ? cost.redesign_s : 0.0);
-  const RunEstimate all = run_estimate(run, cost, dense, resident + of_files);
+  const IterationEstimate iteration = iteration_estimate(run.method(), cost.iterations, dense,
+                                                         how.matrix_free, redesigns ? cost.redesign_s : 0.0);
+  const RunEstimate all = run_estimate(run, cost, dense, how, resident + of_files);
   std::string text = text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first) +
                      fmt::format("data:                 {} of {} used\n", data.n_used(), data.size());
   if (!cost.meshes.empty())
@@ -209,11 +273,9 @@ std::string cost_in_words(const Inversion& run) {
                       all.last_steps_bytes > all.bytes
                           ? fmt::format(", {:.2f} GB in last steps", all.last_steps_bytes / 1e9)
                           : "");
-  text += fmt::format(
-      "time per iteration:   about {:.1f} s, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, {:.0f} "
-      "forward runs of {:.1f} s, dense algebra {:.1f} s, redesign {:.1f} s)\n",
-      iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials,
-      iteration.forward_s, iteration.dense_s, iteration.redesign_s);
+  if (!how.text.empty()) text += fmt::format("method:               {}\n", how.text);
+  text += fmt::format("time per iteration:   about {:.1f} s, on {} rank(s) of {} thread(s) ({})\n",
+                      iteration.seconds(), n_ranks, core::threads(), iteration.parts());
   const int most = max_iterations(run.method()),
             usual = std::min(needs_jacobian(run.method()) ? usual_iterations : usual_descents, most);
   text += fmt::format(

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/core/vector_clones.hpp"
+#include "inversion/objective/root.hpp"
 
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseLU>
@@ -15,18 +16,6 @@ namespace lodestone::inversion::objective {
 namespace {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
-
-/// S with S Sᵀ = (RᵀR)⁻¹.
-class Root {
- public:
-  Root() = default;
-  virtual ~Root() = default;
-  Root(const Root&) = delete;
-  Root& operator=(const Root&) = delete;
-  [[nodiscard]] virtual Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const = 0;
-  [[nodiscard]] virtual Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const = 0;
-  [[nodiscard]] virtual double flops_per_column() const = 0;
-};
 
 constexpr int tile_width = 16;
 using Tile = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic,
@@ -73,12 +62,22 @@ void solve_upper(const SparseMatrix& l, Tile& x) {
   x.cols() == 1 ? divide_upper<1>(l, x.data()) : divide_upper<tile_width>(l, x.data());
 }
 
+/// A factorization that counts its numbers before it makes them.
+class Cholesky final : public Eigen::SimplicialLLT<SparseMatrix> {
+ public:
+  /// Orders the unknowns and returns the numbers in L.
+  double analyze(const SparseMatrix& matrix) {
+    analyzePattern(matrix);
+    return m_nonZerosPerCol.cast<double>().sum() + static_cast<double>(matrix.cols());
+  }
+};
+
 /// RᵀR = Pᵀ L Lᵀ P, S = Pᵀ L⁻ᵀ. The triangular solves run over tiles of columns stored side by side, so that
 /// one pass over L serves a whole tile.
 class CholeskyRoot final : public Root {
  public:
-  explicit CholeskyRoot(const SparseMatrix& roughness) {
-    const Eigen::SimplicialLLT<SparseMatrix> cholesky(SparseMatrix(roughness.transpose() * roughness));
+  explicit CholeskyRoot(const SparseMatrix& inverse_covariance, Cholesky& cholesky) {
+    cholesky.factorize(inverse_covariance);
     if (cholesky.info() != Eigen::Success)
       throw core::SolverError("inversion::Regularization#not_positive_definite",
                               "RᵀR is not positive definite: part of the model has no roughness; add "
@@ -89,6 +88,7 @@ class CholeskyRoot final : public Root {
       position_ = Eigen::VectorXi::LinSpaced(l_.cols(), 0, static_cast<int>(l_.cols()) - 1);
   }
 
+  Eigen::Index size() const override { return l_.cols(); }
   Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const override {
     Eigen::MatrixXd result(b.rows(), b.cols());
     for_each_tile(b.cols(), [&](Eigen::Index first, Eigen::Index count, Tile& tile) {
@@ -137,6 +137,7 @@ class SquareRoot final : public Root {
           "inversion::Regularization#singular",
           "the roughness operator is singular: part of the model has no roughness; add smallness");
   }
+  Eigen::Index size() const override { return lu_.cols(); }
   Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const override { return lu_.solve(b.eval()); }
   Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const override {
     return transposed_.solve(b.eval());
@@ -147,11 +148,6 @@ class SquareRoot final : public Root {
   Eigen::SparseLU<SparseMatrix> lu_;
   decltype(std::declval<Eigen::SparseLU<SparseMatrix>&>().transpose()) transposed_ = lu_.transpose();
 };
-
-std::unique_ptr<Root> make_root(const SparseMatrix& roughness) {
-  if (roughness.rows() == roughness.cols()) return std::make_unique<SquareRoot>(roughness);
-  return std::make_unique<CholeskyRoot>(roughness);
-}
 
 /// R S has orthonormal columns, whatever the condition of R; rounding hides a singular operator from the
 /// factorization itself, but not from this.
@@ -170,6 +166,20 @@ void check_root(const Root& root, const SparseMatrix& roughness) {
                             gap);
 }
 
+std::unique_ptr<Root> make_root(const SparseMatrix& roughness, double largest_factor) {
+  std::unique_ptr<Root> root;
+  if (roughness.rows() == roughness.cols()) {
+    root = std::make_unique<SquareRoot>(roughness);
+  } else {
+    const SparseMatrix inverse_covariance = roughness.transpose() * roughness;
+    Cholesky cholesky;
+    if (cholesky.analyze(inverse_covariance) > largest_factor) return make_iterated_root(roughness);
+    root = std::make_unique<CholeskyRoot>(inverse_covariance, cholesky);
+  }
+  check_root(*root, roughness);
+  return root;
+}
+
 }  // namespace
 
 struct Regularization::Impl {
@@ -180,7 +190,7 @@ struct Regularization::Impl {
       residual;  ///< empty: that of the quadratic form
 };
 
-Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference)
+Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference, double largest_factor)
     : impl_(std::make_unique<Impl>()) {
   if (roughness.cols() != reference.size() || reference.size() == 0 || roughness.rows() == 0)
     throw core::ShapeError(
@@ -191,9 +201,8 @@ Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference
     throw core::InvalidArgument("inversion::Regularization#reference_not_finite",
                                 "expected a finite reference model");
   roughness.makeCompressed();
-  impl_->root = make_root(roughness);
-  check_root(*impl_->root, roughness);
   impl_->roughness = std::move(roughness);
+  impl_->root = make_root(impl_->roughness, largest_factor);
   impl_->reference = std::move(reference);
 }
 
@@ -204,13 +213,14 @@ Regularization::Regularization(const SparseMatrix& a, const Eigen::VectorXd& b,
     throw core::ShapeError("inversion::Regularization#wrong_rows",
                            "expected b of the {} rows of the operator, got {}", impl_->roughness.rows(),
                            b.size());
-  impl_->reference = apply_root(apply_root_transposed(impl_->roughness.transpose() * b));
+  impl_->reference = apply_covariance(impl_->roughness.transpose() * b);
   impl_->residual = std::move(residual);
 }
 
 Regularization::~Regularization() = default;
 
 Eigen::Index Regularization::size() const { return impl_->reference.size(); }
+Eigen::Index Regularization::root_size() const { return impl_->root->size(); }
 const SparseMatrix& Regularization::roughness() const { return impl_->roughness; }
 const Eigen::VectorXd& Regularization::reference() const { return impl_->reference; }
 
@@ -224,18 +234,29 @@ Eigen::VectorXd Regularization::residual(const core::ConstVectorRef& model) cons
   return impl_->roughness * (model - impl_->reference);
 }
 
-Eigen::MatrixXd Regularization::apply_root(const core::ConstMatrixRef& b) const {
-  if (b.rows() != size())
-    throw core::ShapeError("inversion::Regularization#wrong_rows", "expected {} rows, got {}", size(),
+namespace {
+
+void check_rows(const core::ConstMatrixRef& b, Eigen::Index expected) {
+  if (b.rows() != expected)
+    throw core::ShapeError("inversion::Regularization#wrong_rows", "expected {} rows, got {}", expected,
                            b.rows());
+}
+
+}  // namespace
+
+Eigen::MatrixXd Regularization::apply_root(const core::ConstMatrixRef& b) const {
+  check_rows(b, root_size());
   return impl_->root->apply(b);
 }
 
 Eigen::MatrixXd Regularization::apply_root_transposed(const core::ConstMatrixRef& b) const {
-  if (b.rows() != size())
-    throw core::ShapeError("inversion::Regularization#wrong_rows", "expected {} rows, got {}", size(),
-                           b.rows());
+  check_rows(b, size());
   return impl_->root->apply_transposed(b);
+}
+
+Eigen::MatrixXd Regularization::apply_covariance(const core::ConstMatrixRef& b) const {
+  check_rows(b, size());
+  return impl_->root->covariance(b);
 }
 
 double Regularization::flops_per_column() const { return impl_->root->flops_per_column(); }

@@ -10,13 +10,20 @@
 
 namespace lodestone::inversion::objective {
 
-/// R with C⁻¹ = RᵀR, the inverse model covariance; applies C^{1/2} by a sparse factorization. Immutable.
+/// R with C⁻¹ = RᵀR, the inverse model covariance; applies C and a root of it by a sparse factorization, or
+/// by conjugate gradients where its factor is large, as in volumes. Immutable.
 class Regularization {
  public:
+  /// The numbers in a Cholesky factor up to which it is made. A volume of 48 × 46 × 34 cells has 27 million
+  /// (0.3 GB), a section of 500 000 cells 20 million.
+  static constexpr double usual_largest_factor = 30e6;
+
   /// Takes an operator and a reference. shapes: operator (n_rows, n), reference (n). A square operator is
-  /// factorized as it is (S = R⁻¹), which keeps the digits that squaring loses. errors: ShapeError;
-  /// SolverError when RᵀR is singular to working precision.
-  Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference);
+  /// factorized as it is (S = R⁻¹), which keeps the digits that squaring loses. `largest_factor`: numbers in
+  /// the Cholesky factor of another operator above which conjugate gradients take its place. errors:
+  /// ShapeError; SolverError when RᵀR is singular to working precision.
+  Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference,
+                 double largest_factor = usual_largest_factor);
   /// Takes ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at
   /// one model, of a roughness that is not quadratic. `residual` is what that roughness squares, as a
   /// function of the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.
@@ -25,6 +32,8 @@ class Regularization {
   ~Regularization();
 
   [[nodiscard]] Eigen::Index size() const;
+  /// Returns the number of columns of S: n, or n_rows where conjugate gradients solve (S = C Rᵀ).
+  [[nodiscard]] Eigen::Index root_size() const;
   [[nodiscard]] const Eigen::SparseMatrix<double>& roughness() const;
   [[nodiscard]] const Eigen::VectorXd& reference() const;
   /// Returns R (m − m_ref), or the residual of the roughness whose quadratic part its square is. shape
@@ -34,9 +43,11 @@ class Regularization {
   [[nodiscard]] double cost(const core::ConstVectorRef& model) const { return residual(model).squaredNorm(); }
   /// Returns true if R (m − m_ref) is the residual everywhere.
   [[nodiscard]] bool is_quadratic() const;
-  /// Returns S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
+  /// Returns S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (root_size, k) → (n, k), and back.
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;
   [[nodiscard]] Eigen::MatrixXd apply_root_transposed(const core::ConstMatrixRef& b) const;
+  /// Returns C B = (RᵀR)⁻¹ B. shape: (n, k) → (n, k).
+  [[nodiscard]] Eigen::MatrixXd apply_covariance(const core::ConstMatrixRef& b) const;
   /// Returns the multiplications and additions of one column in either of the two.
   [[nodiscard]] double flops_per_column() const;
 

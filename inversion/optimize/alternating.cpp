@@ -187,7 +187,7 @@ class AlternatingRun final : public Run {
     ++n_jacobian_;
     std::string failure;
     try {
-      system = make_system(SystemSpace::automatic, team_, *linearization, objective, x);
+      system = make_dense_system(SystemSpace::automatic, team_, *linearization, objective, x);
     } catch (const core::SolverError& error) {
       failure = error.what();
     }

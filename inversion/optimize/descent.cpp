@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables x and S as in descent_metric.hpp.
+// The variables x and S as in descent_steps.hpp.
 #include "inversion/optimize/descent.hpp"
 
 #include "engine/core/error.hpp"
@@ -49,7 +49,9 @@ class DescentRun final : public Run {
     const bool is_lbfgs = options_.method == DescentMethod::lbfgs;
     const Eigen::Index n_steps = state.memory.cols() - 1;
     const bool fits = is_lbfgs ? n_steps % n_per_pair == 0 : n_steps <= 1;
-    if (state.memory.size() > 0 && (state.memory.rows() != state.model.size() || !fits))
+    const Eigen::Index n = state.model.size(), rows = state.memory.rows();
+    const bool is_of_x = rows == n || rows == n + objective_.regularization->roughness().rows();
+    if (state.memory.size() > 0 && (!is_of_x || !fits))
       refuse_memory(state, fmt::format("{} rows and {}", state.model.size(),
                                        is_lbfgs ? "1, 4, 7 … columns" : "1 or 2 columns"));
   }
@@ -91,7 +93,11 @@ class DescentRun final : public Run {
       state_.memory = diagonal / balance;
       if (state_.lambda == 0.0) state_.lambda = start_share * balance;
     }
-    metric_ = std::make_unique<DescentMetric>(*objective_.regularization, state_.memory.col(0));
+    const Eigen::Index n = state_.model.size();
+    metric_ = std::make_unique<DescentMetric>(*objective_.regularization, state_.memory.col(0).head(n));
+    if (metric_->size() == state_.memory.rows()) return;
+    state_.memory.conservativeResize(metric_->size(), Eigen::NoChange);
+    state_.memory.bottomRows(metric_->size() - n).setZero();
   }
 
   void set_steps(const Eigen::MatrixXd& steps) {

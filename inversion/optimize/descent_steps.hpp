@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/core/error.hpp"
-#include "engine/core/mpi/team.hpp"
-#include "inversion/objective/misfit.hpp"
-#include "inversion/objective/regularization.hpp"
 #include "inversion/optimize/descent.hpp"
-
-#include <string>
+#include "inversion/optimize/run.hpp"
 
 namespace lodestone::inversion::optimize {
 
@@ -44,24 +39,6 @@ inline constexpr Eigen::Index n_per_pair = 3;
 [[nodiscard]] Eigen::VectorXd probe_diagonal(const core::Team& team, const core::Linearization& linearization,
                                              const objective::DataMisfit& misfit);
 
-/// Returns the vector of rank 0 on all ranks. errors: SolverError on all ranks when `product` throws it on
-/// one.
-template <class Product>
-[[nodiscard]] Eigen::MatrixXd agreed(const core::Team& team, Product&& product) {
-  Eigen::MatrixXd result;
-  std::string failure;
-  try {
-    result = product();
-  } catch (const core::SolverError& error) {
-    failure = error.what();
-  }
-  if (team.any(!failure.empty()))
-    throw core::SolverError("inversion::Descent#product_failed", "{}",
-                            failure.empty() ? "a product with the Jacobian failed on another rank" : failure);
-  team.broadcast(result);
-  return result;
-}
-
 /// The variables x of a descent, m = m_ref + S x with S Sᵀ = (RᵀR + diag(damping))⁻¹: the covariance of the
 /// roughness, shortened where the data see the cells well. Internal to this layer.
 class DescentMetric {
@@ -75,6 +52,8 @@ class DescentMetric {
   }
   /// Returns the gradient of ½‖R (m − m_ref)‖² with respect to x.
   [[nodiscard]] Eigen::VectorXd roughness_gradient(const Eigen::VectorXd& model) const;
+  /// Returns the number of the variables x.
+  [[nodiscard]] Eigen::Index size() const { return root_.root_size(); }
   /// Returns ‖R move‖².
   [[nodiscard]] double roughness_curvature(const Eigen::VectorXd& move) const {
     return (regularization_.roughness() * move).squaredNorm();

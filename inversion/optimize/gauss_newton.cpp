@@ -2,10 +2,14 @@
 #include "inversion/optimize/gauss_newton.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "inversion/optimize/cooling.hpp"
+#include "inversion/optimize/matrix_free.hpp"
 #include "inversion/optimize/run.hpp"
 #include "inversion/optimize/step_search.hpp"
 #include "inversion/optimize/system.hpp"
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
@@ -49,6 +53,14 @@ void check(const GaussNewtonOptions& o) {
   if (!finite_and(o.lambda_start, o.lambda_start >= 0.0))
     throw core::InvalidArgument("inversion::GaussNewton#wrong_lambda_options",
                                 "expected lambda_start of at least 0, got {}", o.lambda_start);
+  if (o.inner.max_steps < 1 || !finite_and(o.inner.forcing, o.inner.forcing > 0.0 && o.inner.forcing < 1.0))
+    throw core::InvalidArgument(
+        "inversion::GaussNewton#wrong_inner_steps",
+        "expected inner steps of at least 1 and a forcing between 0 and 1, got {} and {}", o.inner.max_steps,
+        o.inner.forcing);
+  if (!finite_and(o.jacobian_bytes, o.jacobian_bytes >= 0.0))
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_jacobian_bytes",
+                                "expected jacobian_bytes of at least 0, got {}", o.jacobian_bytes);
   std::visit([](const auto& rule) { check_rule(rule); }, o.lambda);
 }
 
@@ -72,16 +84,26 @@ class GaussNewtonRun final : public Run {
     return std::nullopt;
   }
 
+  /// Decides once per run, and says how.
+  bool is_without_jacobian() {
+    if (without_jacobian_) return *without_jacobian_;
+    const SystemBytes bytes = system_bytes(static_cast<double>(state_.model.size()),
+                                           static_cast<double>(objective_.misfit.n_kept()), options_.inner);
+    without_jacobian_ = is_matrix_free(team_, options_, bytes);
+    if (options_.space == SystemSpace::automatic)
+      core::log::info("{}", choice_in_words(*without_jacobian_, bytes, jacobian_allowance(team_, options_),
+                                            options_.inner));
+    return *without_jacobian_;
+  }
+
   /// Returns the linearized problem at the present model, or why there is none.
   std::optional<Stop> make_linear_system(std::unique_ptr<GaussNewtonSystem>& system) {
-    progress("jacobian");
+    const bool is_free = is_without_jacobian();
+    progress(is_free ? "gradient" : "jacobian");
     if (auto stop = linearize()) return stop;
-    ++n_jacobian_;
-    const auto linearization =
-        std::move(linearization_);  // freed here, before the forward runs of the search
     std::string failure;
     try {
-      system = make_system(options_.space, team_, *linearization, objective_, state_.model);
+      system = is_free ? make_matrix_free() : make_with_jacobian();
     } catch (const core::SolverError& error) {
       failure = error.what();
     }
@@ -89,13 +111,48 @@ class GaussNewtonRun final : public Run {
     return Stop{StopReason::failed, failure.empty() ? "the linearization failed on another rank" : failure};
   }
 
+  std::unique_ptr<GaussNewtonSystem> make_with_jacobian() {
+    ++n_jacobian_;
+    const auto linearization =
+        std::move(linearization_);  // freed here, before the forward runs of the search
+    return make_dense_system(options_.space, team_, *linearization, objective_, state_.model);
+  }
+
+  /// The system keeps the linearization, and multiplies with it while λ is searched.
+  std::unique_ptr<GaussNewtonSystem> make_matrix_free() {
+    const ForcingState before = forcing_state(state_.memory).value_or(ForcingState{});
+    auto system = std::make_unique<MatrixFreeSystem>(
+        team_, std::move(linearization_), objective_.misfit, *objective_.regularization, state_.model,
+        MatrixFreeSystem::Terms{options_.inner.forcing, options_.inner.max_steps, [this](int step) {
+                                  progress(fmt::format("inner step {}/{}", step, options_.inner.max_steps));
+                                }});
+    forcing_ = before.lambda > 0.0
+                   ? next_forcing(before, system->gradient_norm(before.lambda), options_.inner.forcing)
+                   : options_.inner.forcing;
+    system->set_forcing(forcing_);
+    return system;
+  }
+
+  /// Keeps what the next forcing term needs, before the state is written.
+  void note_forcing(const GaussNewtonSystem& system, double lambda) {
+    const auto* matrix_free = dynamic_cast<const MatrixFreeSystem*>(&system);
+    if (matrix_free == nullptr) return;
+    core::log::info("iteration {}: {} of {} inner steps, forcing {:.3f}", state_.iteration + 1,
+                    matrix_free->n_steps(), options_.inner.max_steps, forcing_);
+    state_.memory = memory_of({lambda, matrix_free->gradient_norm(lambda), forcing_});
+  }
+
   std::optional<Stop> iterate() override {
     std::unique_ptr<GaussNewtonSystem> system;
     if (auto stop = make_linear_system(system)) return stop;
     const StepServices services{[this](Candidate& candidate) { evaluate_trial(candidate); },
                                 [this](const std::string& what) { progress(what); }};
-    return std::holds_alternative<Cooling>(options_.lambda) ? cool(*system, services)
-                                                            : search(*system, services);
+    try {
+      return std::holds_alternative<Cooling>(options_.lambda) ? cool(*system, services)
+                                                              : search(*system, services);
+    } catch (const core::SolverError& error) {  // of a product with the Jacobian; thrown on every rank
+      return Stop{StopReason::failed, error.what()};
+    }
   }
 
   std::optional<Stop> search(const GaussNewtonSystem& system, const StepServices& services) {
@@ -106,6 +163,7 @@ class GaussNewtonRun final : public Run {
     auto& candidate = std::get<Candidate>(outcome);
     if (candidate.kind == StepKind::jump) state_.lambda = candidate.lambda;
     state_.creep_lambda = candidate.kind == StepKind::creep ? candidate.lambda : 0.0;
+    note_forcing(system, candidate.lambda);
     accept(candidate, hardly_fell(candidate.rms) ? state_.n_stagnated + 1 : 0);
     return std::nullopt;
   }
@@ -117,12 +175,15 @@ class GaussNewtonRun final : public Run {
     if (auto* stop = std::get_if<Stop>(&outcome)) return std::move(*stop);
     auto& candidate = std::get<Candidate>(outcome);
     state_.lambda = candidate.lambda;
+    note_forcing(system, candidate.lambda);
     const bool stagnated = hardly_fell(candidate.rms) && !step.is_lambda_too_large(candidate.lambda);
     accept(candidate, stagnated ? state_.n_stagnated + 1 : 0);
     return std::nullopt;
   }
 
   const GaussNewtonOptions& options_;
+  std::optional<bool> without_jacobian_;
+  double forcing_ = 0.0;  // of this iteration
 };
 
 }  // namespace

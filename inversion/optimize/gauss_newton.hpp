@@ -8,12 +8,20 @@
 
 namespace lodestone::inversion::optimize {
 
-/// The space in which the normal equations are solved; both give the same model.
-enum class SystemSpace { automatic, data, model };
+/// The space in which the normal equations are solved. Data and model give the same model from all rows of J;
+/// without J, products with single vectors give a model near it.
+enum class SystemSpace { automatic, data, model, matrix_free };
 constexpr auto words(SystemSpace) {
   using enum SystemSpace;
-  return core::Words<SystemSpace>{{automatic, "auto"}, {data, "data"}, {model, "model"}};
+  return core::Words<SystemSpace>{
+      {automatic, "auto"}, {data, "data"}, {model, "model"}, {matrix_free, "matrix_free"}};
 }
+
+/// The limits of a solve without J. source: Eisenstat & Walker 1996 (forcing).
+struct InnerSteps {
+  int max_steps = 15;    ///< directions of one linearization, for all λ together, a `jvp` and a `vjp` each
+  double forcing = 0.3;  ///< largest share of the gradient that a solve leaves
+};
 
 /// A search for λ in every iteration: Occam, whose steps creep where its jumps no longer pay.
 struct Occam {
@@ -37,7 +45,10 @@ struct Cooling {
 struct GaussNewtonOptions {
   StopRules stop{};
   std::variant<Occam, Cooling> lambda{};
-  SystemSpace space = SystemSpace::automatic;  ///< automatic: the one with fewer flops
+  /// automatic: from all rows of J where they fit into memory, in the space with fewer flops; else without.
+  SystemSpace space = SystemSpace::automatic;
+  InnerSteps inner{};
+  double jacobian_bytes = 0.0;  ///< memory of a rank for J and its system; 0: half its share of the machine
   double lambda_start =
       0.0;  ///< 0: chosen so that the linearized rms of the first step is half the start's, or the target
   int max_halvings = 5;  ///< halvings of a step that does not help

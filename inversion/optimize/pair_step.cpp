@@ -41,8 +41,7 @@ class CodeLinearization final : public core::Linearization {
 }  // namespace
 
 double half_step_lambda(const GaussNewtonSystem& system, double scaled, LambdaGoal goal) {
-  const double unit = system.mean_diagonal() > 0.0 ? system.mean_diagonal() : 1.0,
-               target = aim * goal.target_rms;
+  const double unit = system.scale() > 0.0 ? system.scale() : 1.0, target = aim * goal.target_rms;
   const double least = system.linear_rms(next_to_zero * unit);
   const double reachable =
       std::isfinite(least) ? least + (1.0 - enough_of_all) * (goal.present_rms - least) : 0.0;

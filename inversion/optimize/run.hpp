@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/error.hpp"
 #include "engine/core/mpi/team.hpp"
 #include "inversion/optimize/optimizer.hpp"
 
@@ -41,6 +42,24 @@ struct RunSettings {
 
 /// Throws the FormatError for a memory of another shape than `expected`.
 [[noreturn]] void refuse_memory(const InversionState& state, const std::string& expected);
+
+/// Returns the vector of rank 0 on all ranks. errors: SolverError on all ranks when `product` throws it on
+/// one.
+template <class Product>
+[[nodiscard]] Eigen::MatrixXd agreed(const core::Team& team, Product&& product) {
+  Eigen::MatrixXd result;
+  std::string failure;
+  try {
+    result = product();
+  } catch (const core::SolverError& error) {
+    failure = error.what();
+  }
+  if (team.any(!failure.empty()))
+    throw core::SolverError("inversion::Optimizer#product_failed", "{}",
+                            failure.empty() ? "a product with the Jacobian failed on another rank" : failure);
+  team.broadcast(result);
+  return result;
+}
 
 /// One run: the state, the surroundings of the iterations, and the parts that all methods need. Internal to
 /// this layer. collective: every member.

@@ -18,7 +18,7 @@ constexpr double small_gain = 0.05;  // relative fall of rms below which a jump 
 
 double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms) {
   const double wanted = std::max(target_rms, 0.5 * present_rms);
-  double lambda = system.mean_diagonal() > 0.0 ? system.mean_diagonal() : 1.0;
+  double lambda = system.scale() > 0.0 ? system.scale() : 1.0;
   for (int i = 0; i < 12 && system.linear_rms(lambda) > wanted; ++i) lambda *= 0.1;
   return lambda;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols as in gauss_newton_system.hpp.
+// Symbols as in system.hpp.
 #include "inversion/optimize/system.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
+#include "engine/core/process_memory.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/optimize/dense.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,8 +51,37 @@ std::vector<Eigen::Index> kept_data(const objective::DataMisfit& misfit) {
   return kept;
 }
 
+SystemBytes system_bytes(double n_model, double n_data, const InnerSteps& inner) {
+  constexpr double number = sizeof(double), vectors_of_model = 3.0;  // direction, pull, and pull times C
+  const double side = std::min(n_model, n_data);
+  return {number * (2.0 * n_model * n_data + 2.0 * side * side),
+          number * (inner.max_steps + 1.0) * (vectors_of_model * n_model + n_data)};
+}
+
+double jacobian_allowance(const core::Team& team, const GaussNewtonOptions& options) {
+  if (options.jacobian_bytes > 0.0) return options.jacobian_bytes;
+  const auto machine = static_cast<double>(core::machine_memory_bytes());
+  const int n_ranks = team.on_machine();
+  return machine > 0.0 ? 0.5 * machine / n_ranks : std::numeric_limits<double>::infinity();
+}
+
+bool is_matrix_free(const core::Team& team, const GaussNewtonOptions& options, const SystemBytes& bytes) {
+  if (options.space != SystemSpace::automatic) return options.space == SystemSpace::matrix_free;
+  return team.any(bytes.with_jacobian > jacobian_allowance(team, options));
+}
+
+std::string choice_in_words(bool matrix_free, const SystemBytes& bytes, double allowance,
+                            const InnerSteps& inner) {
+  return fmt::format(
+      "steps are solved {}: the Jacobian and its system take {:.3g} GB of the {:.3g} GB that they may on a "
+      "rank, "
+      "products with up to {} directions {:.3g} GB",
+      matrix_free ? "without a Jacobian" : "with a Jacobian", bytes.with_jacobian / 1e9, allowance / 1e9,
+      inner.max_steps, bytes.matrix_free / 1e9);
+}
+
 /// The rows of J that this rank works on, each a column of B.
-struct GaussNewtonSystem::OwnRows {
+struct DenseSystem::OwnRows {
   OwnRows(const core::Team& team, const core::Linearization& linearization,
           const std::vector<Eigen::Index>& kept);
   /// Returns Jᵀ W of some of them, copied eight at a time so that whole cache lines of J are used.
@@ -64,8 +96,8 @@ struct GaussNewtonSystem::OwnRows {
   std::vector<Eigen::Index> columns;  // of B
 };
 
-GaussNewtonSystem::OwnRows::OwnRows(const core::Team& team, const core::Linearization& linearization,
-                                    const std::vector<Eigen::Index>& kept)
+DenseSystem::OwnRows::OwnRows(const core::Team& team, const core::Linearization& linearization,
+                              const std::vector<Eigen::Index>& kept)
     : jacobian(local_rows(team, linearization)) {
   std::vector<Eigen::Index> column_of(static_cast<std::size_t>(linearization.size_out()), -1);
   for (std::size_t column = 0; column < kept.size(); ++column)
@@ -90,8 +122,8 @@ GaussNewtonSystem::OwnRows::OwnRows(const core::Team& team, const core::Lineariz
   }
 }
 
-Eigen::MatrixXd GaussNewtonSystem::OwnRows::weighted_transpose(Eigen::Index first, Eigen::Index n,
-                                                               const Eigen::VectorXd& weights) const {
+Eigen::MatrixXd DenseSystem::OwnRows::weighted_transpose(Eigen::Index first, Eigen::Index n,
+                                                         const Eigen::VectorXd& weights) const {
   const Eigen::MatrixXd& values = jacobian.values;
   const Eigen::Index* from = places.data() + first;
   Eigen::MatrixXd result(values.cols(), n);
@@ -106,23 +138,22 @@ Eigen::MatrixXd GaussNewtonSystem::OwnRows::weighted_transpose(Eigen::Index firs
   return result;
 }
 
-Eigen::MatrixXd GaussNewtonSystem::OwnRows::times(const Eigen::VectorXd& d, Eigen::Index n_columns) const {
+Eigen::MatrixXd DenseSystem::OwnRows::times(const Eigen::VectorXd& d, Eigen::Index n_columns) const {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(1, n_columns);
   const Eigen::VectorXd product = jacobian.values * d;
   for (std::size_t i = 0; i < places.size(); ++i) result(0, columns[i]) = product[places[i]];
   return result;
 }
 
-GaussNewtonSystem::GaussNewtonSystem(const core::Team& team, const core::Linearization& linearization,
-                                     const objective::DataMisfit& misfit,
-                                     const objective::Regularization& regularization,
-                                     const Eigen::VectorXd& model)
+DenseSystem::DenseSystem(const core::Team& team, const core::Linearization& linearization,
+                         const objective::DataMisfit& misfit, const objective::Regularization& regularization,
+                         const Eigen::VectorXd& model)
     : team_(team), regularization_(regularization), model_(model) {
   const std::vector<Eigen::Index> kept = kept_data(misfit);
   const OwnRows own(team, linearization, kept);
   const Eigen::VectorXd root_weights = misfit.root_weights(linearization.value());
   const Eigen::VectorXd weights = misfit.weights().cwiseProduct(root_weights);
-  b_.resize(model.size(), std::ssize(kept));
+  b_.resize(regularization.root_size(), std::ssize(kept));
   build_root(own, weights);
   Eigen::MatrixXd shift = own.times(model - regularization.reference(), b_.cols());
   team_.share_columns(own.owner, shift);
@@ -131,7 +162,7 @@ GaussNewtonSystem::GaussNewtonSystem(const core::Team& team, const core::Lineari
   mean_diagonal_ = b_.squaredNorm() / static_cast<double>(b_.cols());
 }
 
-void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& weights) {
+void DenseSystem::build_root(const OwnRows& own, const Eigen::VectorXd& weights) {
   const core::ScopedTimer timer("inversion/root");
   const auto blocks = column_blocks(std::ssize(own.columns), 1);
   core::parallel_for(std::ssize(blocks), [&](std::ptrdiff_t i) {
@@ -146,9 +177,9 @@ void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& we
   team_.share_columns(own.owner, b_);
 }
 
-std::optional<Eigen::VectorXd> GaussNewtonSystem::step(const Eigen::VectorXd& from,
-                                                       const Eigen::VectorXd& data, double lambda) const {
-  Eigen::MatrixXd model = Eigen::MatrixXd::Constant(b_.rows(), 1, std::numeric_limits<double>::quiet_NaN());
+std::optional<Eigen::VectorXd> DenseSystem::step(const Eigen::VectorXd& from, const Eigen::VectorXd& data,
+                                                 double lambda) const {
+  Eigen::MatrixXd model = Eigen::MatrixXd::Constant(from.size(), 1, std::numeric_limits<double>::quiet_NaN());
   if (team_.rank() == 0) {
     if (const auto x = solve(data, lambda)) model = from + regularization_.apply_root(*x).col(0);
   }
@@ -157,13 +188,13 @@ std::optional<Eigen::VectorXd> GaussNewtonSystem::step(const Eigen::VectorXd& fr
   return model.col(0);
 }
 
-std::optional<Eigen::VectorXd> GaussNewtonSystem::solve(const Eigen::VectorXd& data, double lambda) const {
+std::optional<Eigen::VectorXd> DenseSystem::solve(const Eigen::VectorXd& data, double lambda) const {
   const auto factor = shifted_factor(dense_, lambda);
   if (!factor) return std::nullopt;
   return solve(*factor, data);
 }
 
-Eigen::MatrixXd GaussNewtonSystem::factor(double lambda) const {
+Eigen::MatrixXd DenseSystem::factor(double lambda) const {
   std::optional<Eigen::MatrixXd> factor;
   if (team_.rank() == 0) factor = shifted_factor(dense_, lambda);
   if (team_.any(team_.rank() == 0 && !factor))
@@ -173,9 +204,10 @@ Eigen::MatrixXd GaussNewtonSystem::factor(double lambda) const {
   return factor ? std::move(*factor) : Eigen::MatrixXd();
 }
 
-LinearSample GaussNewtonSystem::randomized_jump(const Eigen::MatrixXd& factor, double lambda,
-                                                const Noise& noise) const {
-  Eigen::MatrixXd model(b_.rows() + 1, 1);
+LinearSample DenseSystem::randomized_jump(const Eigen::MatrixXd& factor, double lambda,
+                                          const Noise& noise) const {
+  const Eigen::Index n = regularization_.size();
+  Eigen::MatrixXd model(n + 1, 1);
   if (team_.rank() == 0) {
     const Eigen::VectorXd drawn = noise.prior / std::sqrt(lambda),
                           data = shifted_ + noise.data - b_.transpose() * drawn;
@@ -184,17 +216,17 @@ LinearSample GaussNewtonSystem::randomized_jump(const Eigen::MatrixXd& factor, d
         0.5 * (data - b_.transpose() * x).squaredNorm();
   }
   team_.broadcast(model);
-  return {model.col(0).head(b_.rows()), model(b_.rows(), 0)};
+  return {model.col(0).head(n), model(n, 0)};
 }
 
-std::optional<Eigen::VectorXd> GaussNewtonSystem::jump(double lambda) const {
+std::optional<Eigen::VectorXd> DenseSystem::jump(double lambda) const {
   return step(regularization_.reference(), shifted_, lambda);
 }
-std::optional<Eigen::VectorXd> GaussNewtonSystem::creep(double lambda) const {
+std::optional<Eigen::VectorXd> DenseSystem::creep(double lambda) const {
   return step(model_, residual_, lambda);
 }
 
-double GaussNewtonSystem::linear_rms(double lambda) const {
+double DenseSystem::linear_rms(double lambda) const {
   Eigen::MatrixXd rms = Eigen::MatrixXd::Constant(1, 1, std::numeric_limits<double>::infinity());
   if (team_.rank() == 0) {
     if (const auto x = solve(shifted_, lambda))
@@ -208,7 +240,7 @@ DataSpaceSystem::DataSpaceSystem(const core::Team& team, const core::Linearizati
                                  const objective::DataMisfit& misfit,
                                  const objective::Regularization& regularization,
                                  const Eigen::VectorXd& model)
-    : GaussNewtonSystem(team, linearization, misfit, regularization, model) {
+    : DenseSystem(team, linearization, misfit, regularization, model) {
   dense_ = shared_gram(team, b());
 }
 
@@ -220,7 +252,7 @@ ModelSpaceSystem::ModelSpaceSystem(const core::Team& team, const core::Lineariza
                                    const objective::DataMisfit& misfit,
                                    const objective::Regularization& regularization,
                                    const Eigen::VectorXd& model)
-    : GaussNewtonSystem(team, linearization, misfit, regularization, model) {
+    : DenseSystem(team, linearization, misfit, regularization, model) {
   dense_ = shared_gram(team, b().transpose());
 }
 
@@ -228,11 +260,15 @@ Eigen::VectorXd ModelSpaceSystem::solve(const Eigen::MatrixXd& factor, const Eig
   return lapack::solve(factor, b() * data);
 }
 
-std::unique_ptr<GaussNewtonSystem> make_system(SystemSpace space, const core::Team& team,
+std::unique_ptr<DenseSystem> make_dense_system(SystemSpace space, const core::Team& team,
                                                const core::Linearization& linearization,
                                                const Objective& objective, const Eigen::VectorXd& model) {
   const objective::DataMisfit& misfit = objective.misfit;
   const objective::Regularization& regularization = *objective.regularization;
+  if (space == SystemSpace::matrix_free)
+    throw core::InvalidArgument("inversion::GaussNewtonSystem#needs_rows",
+                                "expected space \"auto\", \"data\" or \"model\" where all rows of the "
+                                "Jacobian are needed, got \"matrix_free\"");
   // n·p² + p³/3 flops for a system of the size p, n the other size: the smaller p always wins.
   const bool in_model =
       space == SystemSpace::model || (space == SystemSpace::automatic && model.size() < misfit.n_kept());

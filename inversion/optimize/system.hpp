@@ -9,15 +9,36 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace lodestone::inversion::optimize {
 
 /// Errors and prior drawn for one sample, both standard normal: of the kept data (n_kept), and of x
-/// (n_model).
+/// (root_size).
 struct Noise {
   Eigen::VectorXd data, prior;
 };
+
+/// The memory of one step on rank 0, bytes: J, B and the dense system and its factor, or the subspace without
+/// J.
+struct SystemBytes {
+  double with_jacobian = 0.0, matrix_free = 0.0;
+};
+[[nodiscard]] SystemBytes system_bytes(double n_model, double n_data, const InnerSteps& inner);
+
+/// Returns the bytes that J and its system may take on each rank, by the options or half of this rank's share
+/// of the machine. collective.
+[[nodiscard]] double jacobian_allowance(const core::Team& team, const GaussNewtonOptions& options);
+
+/// Returns true if a step is to be made without J: by the options, or because J and its system are larger
+/// than the allowance of any rank. collective.
+[[nodiscard]] bool is_matrix_free(const core::Team& team, const GaussNewtonOptions& options,
+                                  const SystemBytes& bytes);
+
+/// Returns the sentence that says how steps are solved, and why.
+[[nodiscard]] std::string choice_in_words(bool matrix_free, const SystemBytes& bytes, double allowance,
+                                          const InnerSteps& inner);
 
 /// A model and ½‖residual‖² of its linearized data.
 struct LinearSample {
@@ -28,15 +49,11 @@ struct LinearSample {
 /// Returns the indices of data with a weight, in order.
 [[nodiscard]] std::vector<Eigen::Index> kept_data(const objective::DataMisfit& misfit);
 
-/// The Gauss–Newton step of one linearization in the variables x. S Sᵀ = (RᵀR)⁻¹ and B = Sᵀ Jᵀ W, so that
-/// ‖x‖² is the roughness of m = m_ref + S x. A jump leads to m(λ) = m_ref + S x, where x minimizes ‖d̂ −
-/// Bᵀx‖² + λ‖x‖²; d̂ = residual + W J (m_k − m_ref). Creeping leads to m(λ) = m_k + S x, where x minimizes
-/// ‖residual − Bᵀx‖² + λ‖x‖². W and the residual carry the weights of Huber's norm where the misfit has a
-/// threshold.
+/// The Gauss–Newton step of one linearization. A jump minimizes ‖r + W J (m − m_k)‖² + λ‖R (m − m_ref)‖².
+/// Creeping puts m_k in the place of m_ref. W and the residual r carry the weights of Huber's norm where the
+/// misfit has a threshold. Internal to this layer.
 ///
-/// Internal to this layer. Each rank makes the columns of B of the data whose rows of J it holds; all ranks
-/// hold B, rank 0 the dense system. The number of ranks changes the numbers by rounding at most. collective:
-/// every member.
+/// The number of ranks changes the numbers by rounding at most. collective: every member.
 class GaussNewtonSystem {
  public:
   virtual ~GaussNewtonSystem() = default;
@@ -44,12 +61,32 @@ class GaussNewtonSystem {
   GaussNewtonSystem& operator=(const GaussNewtonSystem&) = delete;
 
   /// Returns the model whose roughness λ weighs, the same bits on every rank; nothing when the system is not
-  /// positive definite.
-  [[nodiscard]] std::optional<Eigen::VectorXd> jump(double lambda) const;
+  /// positive definite. errors of this and the next two: SolverError, on every rank, of a product.
+  [[nodiscard]] virtual std::optional<Eigen::VectorXd> jump(double lambda) const = 0;
   /// Returns the model whose change's roughness λ weighs, otherwise as `jump`.
-  [[nodiscard]] std::optional<Eigen::VectorXd> creep(double lambda) const;
+  [[nodiscard]] virtual std::optional<Eigen::VectorXd> creep(double lambda) const = 0;
   /// Returns the rms of the linearized data after a jump; infinite when the system is not positive definite.
-  [[nodiscard]] double linear_rms(double lambda) const;
+  [[nodiscard]] virtual double linear_rms(double lambda) const = 0;
+  /// Returns the space in which it is solved, never `automatic`.
+  [[nodiscard]] virtual SystemSpace space() const = 0;
+  /// Returns a λ at which data and roughness weigh alike.
+  [[nodiscard]] virtual double scale() const = 0;
+
+ protected:
+  GaussNewtonSystem() = default;
+};
+
+/// A system that is made from all rows of J, in the variables x. S Sᵀ = (RᵀR)⁻¹ and B = Sᵀ Jᵀ W, so that ‖x‖²
+/// is the roughness of m = m_ref + S x. After a jump x minimizes ‖d̂ − Bᵀx‖² + λ‖x‖², d̂ = r + W J (m_k −
+/// m_ref); after a creeping step to m_k + S x it minimizes ‖r − Bᵀx‖² + λ‖x‖².
+///
+/// Each rank makes the columns of B of the data whose rows of J it holds; all ranks hold B, rank 0 the dense
+/// system.
+class DenseSystem : public GaussNewtonSystem {
+ public:
+  [[nodiscard]] std::optional<Eigen::VectorXd> jump(double lambda) const override;
+  [[nodiscard]] std::optional<Eigen::VectorXd> creep(double lambda) const override;
+  [[nodiscard]] double linear_rms(double lambda) const override;
   /// Returns the Cholesky factor (lower triangle) of G + λ I or H + λ I on rank 0, empty elsewhere. errors:
   /// SolverError, on every rank, where there is none.
   [[nodiscard]] Eigen::MatrixXd factor(double lambda) const;
@@ -57,16 +94,15 @@ class GaussNewtonSystem {
   /// and z. The same bits on every rank.
   [[nodiscard]] LinearSample randomized_jump(const Eigen::MatrixXd& factor, double lambda,
                                              const Noise& noise) const;
-  [[nodiscard]] const Eigen::MatrixXd& b() const { return b_; }  ///< (n_model, n_kept)
-  [[nodiscard]] virtual SystemSpace space() const = 0;
-  /// Returns the mean diagonal of BᵀB: the λ at which data and roughness weigh alike.
-  [[nodiscard]] double mean_diagonal() const { return mean_diagonal_; }
+  [[nodiscard]] const Eigen::MatrixXd& b() const { return b_; }  ///< (root_size, n_kept)
+  /// Returns the mean diagonal of BᵀB.
+  [[nodiscard]] double scale() const override { return mean_diagonal_; }
 
  protected:
   /// Makes B; errors: what `linearization.local_jacobian()` throws, on every rank.
-  GaussNewtonSystem(const core::Team& team, const core::Linearization& linearization,
-                    const objective::DataMisfit& misfit, const objective::Regularization& regularization,
-                    const Eigen::VectorXd& model);
+  DenseSystem(const core::Team& team, const core::Linearization& linearization,
+              const objective::DataMisfit& misfit, const objective::Regularization& regularization,
+              const Eigen::VectorXd& model);
   [[nodiscard]] const core::Team& team() const { return team_; }
   Eigen::MatrixXd dense_;  ///< G or H, lower triangle, rank 0 only
 
@@ -92,7 +128,7 @@ class GaussNewtonSystem {
 
 /// x = B α, (G + λ I) α = data, G = BᵀB: a system of the size of the kept data. cost: n_model·n_kept² flops
 /// once, n_kept³/3 per λ.
-class DataSpaceSystem final : public GaussNewtonSystem {
+class DataSpaceSystem final : public DenseSystem {
  public:
   DataSpaceSystem(const core::Team& team, const core::Linearization& linearization,
                   const objective::DataMisfit& misfit, const objective::Regularization& regularization,
@@ -106,7 +142,7 @@ class DataSpaceSystem final : public GaussNewtonSystem {
 
 /// (H + λ I) x = B data, H = B Bᵀ = Sᵀ(JᵀW²J)S: a system of the size of the model. cost: n_kept·n_model²
 /// flops once, n_model³/3 per λ.
-class ModelSpaceSystem final : public GaussNewtonSystem {
+class ModelSpaceSystem final : public DenseSystem {
  public:
   ModelSpaceSystem(const core::Team& team, const core::Linearization& linearization,
                    const objective::DataMisfit& misfit, const objective::Regularization& regularization,
@@ -118,8 +154,9 @@ class ModelSpaceSystem final : public GaussNewtonSystem {
                                       const Eigen::VectorXd& data) const override;
 };
 
-/// Makes a system. `automatic` takes the space whose counted flops are fewer.
-[[nodiscard]] std::unique_ptr<GaussNewtonSystem> make_system(SystemSpace space, const core::Team& team,
+/// Makes a system from all rows of J. `automatic` takes the space whose counted flops are fewer. errors:
+/// InvalidArgument for `matrix_free`.
+[[nodiscard]] std::unique_ptr<DenseSystem> make_dense_system(SystemSpace space, const core::Team& team,
                                                              const core::Linearization& linearization,
                                                              const Objective& objective,
                                                              const Eigen::VectorXd& model);

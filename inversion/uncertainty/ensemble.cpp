@@ -61,7 +61,7 @@ class Sampler {
   /// One linearized problem, ready for right-hand sides.
   struct Linear {
     RegularizationPtr regularization;
-    std::unique_ptr<optimize::GaussNewtonSystem> system;
+    std::unique_ptr<optimize::DenseSystem> system;
     MatrixXd factor;
   };
   [[nodiscard]] RegularizationPtr regularization_at(const VectorXd& model) const {
@@ -137,8 +137,8 @@ Sampler::Linear Sampler::linear_at(const VectorXd& model) const {
   std::unique_ptr<core::Linearization> linearization;
   together(team_, [&] { linearization = objective_.forward->linearize(model); });
   linear.system =
-      optimize::make_system(options_.space, team_, *linearization,
-                            {objective_.forward, objective_.misfit, linear.regularization}, model);
+      optimize::make_dense_system(options_.space, team_, *linearization,
+                                  {objective_.forward, objective_.misfit, linear.regularization}, model);
   linear.factor = linear.system->factor(lambda_);
   return linear;
 }

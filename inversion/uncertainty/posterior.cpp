@@ -87,7 +87,7 @@ struct Posterior::Impl {
   optimize::Objective objective;
   VectorXd model;
   double lambda;
-  std::unique_ptr<optimize::GaussNewtonSystem> system;
+  std::unique_ptr<optimize::DenseSystem> system;
   MatrixXd factor;  // L, on rank 0
   MatrixXd root;    // X
   Spread spread;
@@ -98,7 +98,7 @@ Posterior::Impl::Impl(MPI_Comm comm, const optimize::Objective& of, VectorXd at,
                       optimize::SystemSpace space)
     : team(comm), objective(of), model(std::move(at)), lambda(of_lambda) {
   const auto linearization = linearized(team, *objective.forward, model);
-  system = optimize::make_system(space, team, *linearization, objective, model);
+  system = optimize::make_dense_system(space, team, *linearization, objective, model);
   factor = system->factor(lambda);
   const core::ScopedTimer timer("inversion/posterior");
   root = make_root();
@@ -115,13 +115,13 @@ MatrixXd Posterior::Impl::make_root() const {
   MatrixXd l = team.rank() == 0 ? factor : MatrixXd(k, k);
   team.broadcast(l);
   if (!in_data_space())
-    return optimize::shared_blocks(team, k, k, [&](Index first, Index size) {
+    return optimize::shared_blocks(team, model.size(), k, [&](Index first, Index size) {
       return regularization.apply_root(optimize::lapack::divide_lower_transposed(l, units(k, first, size)));
     });
   const MatrixXd v = optimize::shared_blocks(team, k, b.rows(), [&](Index first, Index size) {
     return optimize::lapack::divide_lower(l, b.middleRows(first, size).transpose());
   });
-  return optimize::shared_blocks(team, b.rows(), k, [&](Index first, Index size) {
+  return optimize::shared_blocks(team, model.size(), k, [&](Index first, Index size) {
     return regularization.apply_root(v.middleRows(first, size).transpose());
   });
 }
@@ -229,7 +229,8 @@ MatrixXd Posterior::resolution_columns(const std::vector<Index>& which) const {
 
 MatrixXd Posterior::samples(std::uint64_t seed, int first, int count) const {
   const objective::Regularization& prior = *impl_->objective.regularization;
-  const optimize::Noise none{VectorXd::Zero(impl_->system->b().cols()), VectorXd::Zero(size())};
+  const optimize::Noise none{VectorXd::Zero(impl_->system->b().cols()),
+                             VectorXd::Zero(impl_->system->b().rows())};
   const VectorXd shift =
       impl_->model - impl_->system->randomized_jump(impl_->factor, impl_->lambda, none).model;
   MatrixXd result(size(), count);

@@ -111,13 +111,32 @@ Rows<GaussNewtonOptions> gauss_newton_rows() {
   using O = GaussNewtonOptions;
   const char *occam = "lambda_strategy = \"occam\"", *cooling = "lambda_strategy = \"cooling\"";
   const auto searches = [](const O& options) { return std::holds_alternative<Occam>(options.lambda); };
+  using Inner = inversion::optimize::InnerSteps;
+  using inversion::optimize::SystemSpace;
+  const auto is_automatic = [](const O& options) { return options.space == SystemSpace::automatic; };
+  const auto may_be_free = [](const O& options) {
+    return options.space == SystemSpace::automatic || options.space == SystemSpace::matrix_free;
+  };
   const auto cools = [](const O& options) { return std::holds_alternative<Cooling>(options.lambda); };
   return joined(
       common_rows<O>(),
       needing(
           of_jacobian, nullptr,
-          row("space", &O::space, "size of the linear system, or the cheaper one; the result is the same"),
+          row("space", &O::space,
+              "system of a step: the cheaper one where its memory suffices, of data or model size (the same "
+              "result), or products without a Jacobian"),
           lambda_strategy_row()),
+      needing("space = \"auto\" or \"matrix_free\"", may_be_free,
+              row("max_inner_steps", at(&O::inner, &Inner::max_steps), within(1, 1000),
+                  "without a Jacobian: directions of an iteration, two products each"),
+              row("forcing", at(&O::inner, &Inner::forcing),
+                  {.least = 0.0, .most = 1.0, .above_least = true, .below_most = true},
+                  "without a Jacobian: largest share of the gradient that a solve leaves")),
+      needing(
+          "space = \"auto\"", is_automatic,
+          row("jacobian_memory_bytes", &O::jacobian_bytes, within(0.0, 1e15),
+              "of each rank, for the Jacobian and its system; more: no Jacobian; 0: half its share of the "
+              "machine's memory")),
       needing(
           occam, searches, factor_row(of_rule(&Occam::factor)),
           row("lambda_tolerance_log10", of_rule(&Occam::tolerance), within(1e-6, 10.0),

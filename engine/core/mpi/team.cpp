@@ -49,6 +49,15 @@ void Team::throw_together(const Worded& failure) const {
   }
 }
 
+int Team::on_machine() const {
+  if (size_ == 1) return 1;
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  const int n_ranks = core::size_of(machine);
+  MPI_Comm_free(&machine);
+  return n_ranks;
+}
+
 int Team::max(int here) const {
   int result = here;
   if (size_ > 1) MPI_Allreduce(&here, &result, 1, MPI_INT, MPI_MAX, comm_);

@@ -31,6 +31,8 @@ class Team {
   [[nodiscard]] std::vector<int> deal_rows(const std::vector<std::uint8_t>& held) const;
   /// Does what core::throw_together does.
   void throw_together(const Worded& failure) const;
+  /// Returns the number of its ranks that share this machine's memory.
+  [[nodiscard]] int on_machine() const;
   [[nodiscard]] int max(int here) const;
   [[nodiscard]] bool any(bool here) const { return max(here ? 1 : 0) != 0; }
 

@@ -23,8 +23,9 @@ inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, std::
 }
 
 /// Returns first differences and a small smallness on a line of n cells.
-inline std::shared_ptr<const inversion::objective::Regularization> line_roughness(Eigen::Index n,
-                                                                                  double reference = 0.0) {
+inline std::shared_ptr<const inversion::objective::Regularization> line_roughness(
+    Eigen::Index n, double reference = 0.0,
+    double largest_factor = inversion::objective::Regularization::usual_largest_factor) {
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i + 1 < n; ++i) {
     entries.emplace_back(i, i, -1.0);
@@ -33,8 +34,8 @@ inline std::shared_ptr<const inversion::objective::Regularization> line_roughnes
   for (int i = 0; i < n; ++i) entries.emplace_back(static_cast<int>(n) - 1 + i, i, 0.05);
   Eigen::SparseMatrix<double> roughness(2 * n - 1, n);
   roughness.setFromTriplets(entries.begin(), entries.end());
-  return std::make_shared<inversion::objective::Regularization>(roughness,
-                                                                Eigen::VectorXd::Constant(n, reference));
+  return std::make_shared<inversion::objective::Regularization>(
+      roughness, Eigen::VectorXd::Constant(n, reference), largest_factor);
 }
 
 inline inversion::objective::DataMisfit plain_misfit(const Eigen::VectorXd& observed, double sigma) {

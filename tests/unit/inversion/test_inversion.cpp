@@ -322,6 +322,28 @@ TEST_CASE("inversion: the cost counts what follows the iterations in time and me
                        Catch::Contains("600.") && Catch::Contains("all together"));
 }
 
+TEST_CASE("inversion: the cost without a Jacobian counts products and the memory of a subspace",
+          "[inversion]") {
+  Problem problem = layers();
+  problem.forward.cost = [](const inversion::Unknowns&, const Eigen::VectorXd&) {
+    return inversion::ForwardCost{
+        .iterations = {.forward_s = 1.0, .jacobian_s = 2e4, .bytes = 100e9, .product_s = 3.0}};
+  };
+  const auto cost_of = [&](double jacobian_bytes) {
+    return inversion::cost_in_words(
+        Inversion(MPI_COMM_SELF, problem, inversion::GaussNewtonOptions{.jacobian_bytes = jacobian_bytes}));
+  };
+  CHECK_THAT(cost_of(1.0), Catch::Contains("solved without a Jacobian") &&
+                               Catch::Contains("about 55.0 s") &&  // 17 products, 4 runs
+                               Catch::Contains("17 products of 3.0 s") && Catch::Contains("about 300."));
+  CHECK_THAT(cost_of(1e9), Catch::Contains("solved with a Jacobian") &&
+                               Catch::Contains("Jacobian 20000.0 s") && Catch::Contains("about 200."));
+  CHECK_THAT(inversion::cost_in_words(Inversion(
+                 MPI_COMM_SELF, layers(),
+                 inversion::GaussNewtonOptions{.space = inversion::optimize::SystemSpace::matrix_free})),
+             Catch::Contains("17 products"));
+}
+
 TEST_CASE("inversion: the cost of a map without a rule of its own is timed and told", "[inversion]") {
   Inversion run(MPI_COMM_SELF, layers(), inversion::GaussNewtonOptions{.stop = {.max_iterations = 7}});
   const std::string cost = inversion::cost_in_words(run);

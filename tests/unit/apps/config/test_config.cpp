@@ -90,6 +90,18 @@ TEST_CASE("configuration: the algorithm decides which keys of [inversion] there 
   CHECK(std::get<inversion::optimize::Cooling>(options.lambda).rate == 3);
   CHECK(options.space == inversion::optimize::SystemSpace::model);
   CHECK(cooling.inversion.needs_jacobian());
+  const config::Config products = read(minimal +
+                                       "[inversion]\nspace = \"matrix_free\"\nmax_inner_steps = 20\n"
+                                       "forcing = 0.1\n");
+  const auto& inner = std::get<inversion::optimize::GaussNewtonOptions>(products.inversion.method).inner;
+  CHECK(inner.max_steps == 20);
+  CHECK(inner.forcing == 0.1);
+  CHECK(read(products.toml).toml == products.toml);
+  CHECK_THAT(refusal(minimal + "[inversion]\nspace = \"data\"\nmax_inner_steps = 20\n"),
+             HasId("not_chosen", {"max_inner_steps", "matrix_free"}));
+  CHECK_THAT(refusal(minimal + "[inversion]\nspace = \"matrix_free\"\njacobian_memory_bytes = 1e9\n"),
+             HasId("not_chosen", {"jacobian_memory_bytes", "auto"}));
+  CHECK_THAT(refusal(minimal + "[inversion]\nforcing = 1.0\n"), HasId("out_of_range", {"forcing", "1"}));
   CHECK_THAT(refusal(minimal + "[inversion]\nalgorithm = \"nlcg\"\nspace = \"data\"\n"),
              HasId("not_chosen", {"c.toml:5", "space", "gauss_newton"}));
   CHECK_THAT(refusal(minimal + "[inversion]\nmemory = 5\n"), HasId("not_chosen", {"memory", "lbfgs"}));

@@ -184,6 +184,25 @@ TEST_CASE("regularization: the root and its transpose are adjoint, column by col
   }
 }
 
+TEST_CASE("regularization: conjugate gradients in place of a large factor apply the same covariance") {
+  const TensorGrid grid = regional_grid(12);
+  const auto r = roughness_operator(grid, {.depth_weight_exponent = 1.0});
+  const Eigen::VectorXd reference = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
+  const Regularization factorized(r, reference), iterated(r, reference, 100.0);
+  REQUIRE(factorized.root_size() == grid.n_cells());
+  REQUIRE(iterated.root_size() == r.rows());
+  const Eigen::MatrixXd a = tests::random_matrix(grid.n_cells(), 3, 7),
+                        b = tests::random_matrix(r.rows(), 3, 8);
+  const Eigen::MatrixXd expected = factorized.apply_covariance(a);
+  CHECK((iterated.apply_covariance(a) - expected).norm() < 1e-7 * expected.norm());
+  CHECK((iterated.apply_root(iterated.apply_root_transposed(a)) - expected).norm() < 1e-7 * expected.norm());
+  for (Eigen::Index i = 0; i < 3; ++i)
+    CHECK(a.col(i).dot(iterated.apply_root(b).col(i)) ==
+          Approx(iterated.apply_root_transposed(a).col(i).dot(b.col(i))).epsilon(1e-8));
+  CHECK_THROWS_AS(iterated.apply_root(a), core::ShapeError);
+  CHECK(iterated.flops_per_column() > static_cast<double>(grid.n_cells()));
+}
+
 TEST_CASE("regularization: cost is measured from the reference model") {
   const auto regularization = tests::line_roughness(5, 2.0);
   CHECK(regularization->cost(Eigen::VectorXd::Constant(5, 2.0)) == 0.0);
@@ -197,6 +216,7 @@ TEST_CASE("regularization: a singular operator is refused") {
     differences.insert(i, i + 1) = 0.3;
   }
   CHECK_THROWS_AS(Regularization(differences, Eigen::VectorXd::Zero(10)), core::SolverError);
+  CHECK_THROWS_AS(Regularization(differences, Eigen::VectorXd::Zero(10), 1.0), core::SolverError);
   CHECK_THAT(tests::error_of<core::SolverError>(
                  [&] { static_cast<void>(Regularization(differences, Eigen::VectorXd::Zero(10))); }),
              tests::HasId("not_positive_definite"));

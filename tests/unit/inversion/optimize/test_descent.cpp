@@ -66,6 +66,23 @@ TEST_CASE("descent: on a linear problem both methods find the direct solution of
   }
 }
 
+TEST_CASE("descent: with a covariance solved by conjugate gradients it walks and resumes as with a factor") {
+  const tests::CurvedProblem problem;
+  auto iterated = problem.objective();
+  iterated.regularization = tests::line_roughness(tests::CurvedProblem::n, 0.0, 1.0);
+  for (const auto method : methods) {
+    const Descent descent(MPI_COMM_SELF,
+                          {.method = method, .stop = {.max_iterations = 8, .target_rms = 0.1}});
+    const auto expected = descent.minimize(problem.objective(), zero_start());
+    const auto witness = std::make_shared<tests::Witness>();
+    const auto summary = descent.minimize(iterated, zero_start(), {.directives = {witness}});
+    CHECK((summary.model - expected.model).norm() < 1e-5 * expected.model.norm());
+    CHECK(tests::difference_of_resumed(*witness, summary, [&](const auto& state) {
+            return descent.resume(iterated, state);
+          }).empty());
+  }
+}
+
 TEST_CASE("descent: a nonlinear problem reaches the target without a Jacobian") {
   const tests::CurvedProblem problem;
   for (const auto method : methods) {

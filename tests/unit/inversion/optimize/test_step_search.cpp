@@ -30,7 +30,8 @@ Searched search(double present_rms, const std::function<double(const Candidate&)
   const Eigen::VectorXd model = 0.9 * problem.truth;
   const core::Team team(MPI_COMM_SELF);
   const inversion::optimize::GaussNewtonOptions options;
-  const auto system = make_system(options.space, team, *problem.map->linearize(model), objective, model);
+  const auto system =
+      make_dense_system(options.space, team, *problem.map->linearize(model), objective, model);
   Searched result;
   const inversion::optimize::StepServices services{[&](Candidate& candidate) {
                                                      candidate.rms = rms_of(candidate);

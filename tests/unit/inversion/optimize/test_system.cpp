@@ -49,7 +49,7 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
   const Eigen::MatrixXd inverse_covariance =
       Eigen::MatrixXd(regularization.roughness()).transpose() * Eigen::MatrixXd(regularization.roughness());
   for (const auto space : spaces) {
-    const auto system = inversion::optimize::make_system(space, team, *map->linearize(m), objective, m);
+    const auto system = inversion::optimize::make_dense_system(space, team, *map->linearize(m), objective, m);
     for (const double lambda : {1e-1, 10.0, 1e4}) {
       const Eigen::VectorXd expected =
           (a.transpose() * a / 0.01 + lambda * inverse_covariance)
@@ -68,7 +68,7 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
       CHECK((*crept - m - change).norm() < 1e-7 * change.norm());
     }
     const Eigen::MatrixXd g = 100.0 * a * inverse_covariance.inverse() * a.transpose();
-    CHECK(system->mean_diagonal() == Approx(g.diagonal().mean()).epsilon(1e-10));
+    CHECK(system->scale() == Approx(g.diagonal().mean()).epsilon(1e-10));
     CHECK_FALSE(system->jump(-1e9));
     CHECK_FALSE(system->creep(-1e9));
     CHECK(std::isinf(system->linear_rms(-1e9)));
@@ -85,15 +85,34 @@ TEST_CASE(
         map, tests::plain_misfit(tests::random_matrix(data, 1, 2).col(0), 0.1), tests::line_roughness(cells)};
     const Eigen::VectorXd m = tests::random_matrix(cells, 1, 3).col(0);
     const auto linearization = map->linearize(m);
-    const auto in_data = inversion::optimize::make_system(inversion::optimize::SystemSpace::data, team,
-                                                          *linearization, objective, m);
-    const auto in_model = inversion::optimize::make_system(inversion::optimize::SystemSpace::model, team,
-                                                           *linearization, objective, m);
+    const auto in_data = inversion::optimize::make_dense_system(inversion::optimize::SystemSpace::data, team,
+                                                                *linearization, objective, m);
+    const auto in_model = inversion::optimize::make_dense_system(inversion::optimize::SystemSpace::model,
+                                                                 team, *linearization, objective, m);
     for (const double lambda : {1.0, 1e3}) {
       const Eigen::VectorXd expected = *in_data->jump(lambda);
       CHECK((*in_model->jump(lambda) - expected).norm() < 1e-8 * expected.norm());
       CHECK((*in_model->creep(lambda) - *in_data->creep(lambda)).norm() < 1e-8 * expected.norm());
       CHECK(in_model->linear_rms(lambda) == Approx(in_data->linear_rms(lambda)).epsilon(1e-8));
+    }
+  }
+}
+
+TEST_CASE("normal equations: a covariance that is solved by conjugate gradients gives the same model") {
+  const core::Team team(MPI_COMM_SELF);
+  for (const auto& [data, cells] : {std::pair<Eigen::Index, Eigen::Index>{60, 40}, {40, 60}}) {
+    const auto map = core::affine(tests::random_matrix(data, cells, 1), Eigen::VectorXd::Zero(data));
+    const auto misfit = tests::plain_misfit(tests::random_matrix(data, 1, 2).col(0), 0.1);
+    const Eigen::VectorXd m = tests::random_matrix(cells, 1, 3).col(0);
+    const auto linearization = map->linearize(m);
+    for (const auto space : spaces) {
+      const inversion::optimize::Objective factorized{map, misfit, tests::line_roughness(cells, 0.5)},
+          iterated{map, misfit, tests::line_roughness(cells, 0.5, 1.0)};
+      const auto expected = make_dense_system(space, team, *linearization, factorized, m),
+                 system = make_dense_system(space, team, *linearization, iterated, m);
+      const Eigen::VectorXd model = *expected->jump(3.0);
+      CHECK((*system->jump(3.0) - model).norm() < 1e-7 * model.norm());
+      CHECK((*system->creep(3.0) - *expected->creep(3.0)).norm() < 1e-7 * model.norm());
     }
   }
 }
@@ -105,8 +124,8 @@ TEST_CASE("normal equations: chosen automatically, the smaller system is solved"
     const inversion::optimize::Objective objective{map, tests::plain_misfit(Eigen::VectorXd::Ones(data), 0.1),
                                                    tests::line_roughness(cells)};
     const Eigen::VectorXd m = Eigen::VectorXd::Zero(cells);
-    const auto system = inversion::optimize::make_system(inversion::optimize::SystemSpace::automatic, team,
-                                                         *map->linearize(m), objective, m);
+    const auto system = inversion::optimize::make_dense_system(inversion::optimize::SystemSpace::automatic,
+                                                               team, *map->linearize(m), objective, m);
     CHECK((dynamic_cast<const inversion::optimize::ModelSpaceSystem*>(system.get()) != nullptr) ==
           (cells < data));
   }
@@ -122,7 +141,8 @@ TEST_CASE("normal equations: masked data do not enter, whatever their rows hold"
   const core::Team team(MPI_COMM_SELF);
   for (const auto space : spaces) {
     const auto model_of = [&](const Eigen::MatrixXd& jacobian) {
-      return *inversion::optimize::make_system(space, team, FixedJacobian(jacobian), objective, m)->jump(1.0);
+      return *inversion::optimize::make_dense_system(space, team, FixedJacobian(jacobian), objective, m)
+                  ->jump(1.0);
     };
     Eigen::MatrixXd spoilt = a;
     spoilt.row(3).setConstant(1e6);
