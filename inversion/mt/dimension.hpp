@@ -20,9 +20,9 @@ struct Place {
   physics::mt::Ground ground{};
   physics::mesh::Frame frame{};
 };
-/// Chooses the frame: sections lie along a profile, volumes under a map. errors: those of `ground_under`;
-/// InvalidArgument when stations lie along a profile and a volume is wanted or the other way round, or the
-/// axes of the data are not those of the map.
+/// Chooses the frame: sections lie along a profile, volumes under a map. errors: those of `ground_under`. For
+/// volumes InvalidArgument when stations lie along a profile, data have other axes than the map, or the
+/// ground is not to be level.
 [[nodiscard]] Place place_of(const physics::mt::Observations& observed, const ProblemOptions& options);
 /// Puts a survey on its profile, whatever the dimension.
 [[nodiscard]] Place place_on_profile(const physics::mt::Observations& observed,

@@ -53,6 +53,11 @@ std::shared_ptr<const d3::Simulation> simulation(MPI_Comm comm, const physics::m
   return d3::simulation_of(comm, earth, survey, std::move(meshes), solving);
 }
 
+core::MapPtr responses_of(std::shared_ptr<const d2::Simulation> simulation) { return simulation; }
+core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
+  return d3::response_map(std::move(simulation));
+}
+
 /// Returns the maps of a survey, made by one of the members of `Simulations`.
 template <class Make>
 DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& shifts, Make make) {
@@ -61,7 +66,7 @@ DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& 
       return data_map(make(model, survey), survey);
     }};
   DataMaps maps;  // responses behind the unknowns, distorted and transformed at last
-  maps.design = [survey, make](const Eigen::VectorXd& model) { return core::MapPtr(make(model, survey)); };
+  maps.design = [survey, make](const Eigen::VectorXd& model) { return responses_of(make(model, survey)); };
   maps.with_further = [survey = std::move(survey), shifts](core::MapPtr map) {
     return physics::mt::data_map(std::move(map), physics::mt::needed_responses(survey), survey, shifts);
   };

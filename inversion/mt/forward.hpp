@@ -32,8 +32,8 @@ struct ForwardOptions {
   Redesigning redesign = Redesigning::each_iteration;
   double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the meshes
   CertificateOf certificate = CertificateOf::both;
-  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;               ///< of sections
-  physics::linalg::EdgeSolverKind edge_solver = physics::linalg::EdgeSolverKind::automatic;  ///< of volumes
+  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< solves sections
+  physics::linalg::EdgeSolverKind edge_solver = physics::linalg::EdgeSolverKind::automatic;  ///< volumes
 };
 
 /// Static shifts as further unknowns.

@@ -240,7 +240,7 @@ mt::Certificate read_certificate(const core::ArraySource& source) {
   const auto phase = column(source, "certificate/phase_deg", check.size());
   const auto passed = integer_column(source, "certificate/passed", check.size());
   const mt::ResponseError tolerance{core::read_number(source, "certificate/tolerance_rho_a_percent"),
-                                        core::read_number(source, "certificate/tolerance_phase_deg")};
+                                    core::read_number(source, "certificate/tolerance_phase_deg")};
   for (std::size_t k = 0; k < check.size(); ++k)
     certificate.rows.push_back({check[k], {rho[k], phase[k]}, where[k], passed[k] != 0, tolerance});
   certificate.passed = core::read_number(source, "certificate/all_passed") != 0.0;

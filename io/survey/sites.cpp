@@ -127,7 +127,7 @@ struct SiteColumns {
   std::optional<std::size_t> x{}, z{};
 };
 
-/// errors: FormatError unless the header is one of the four.
+/// Returns the columns of a header. errors: FormatError unless it is one of the four.
 SiteColumns columns_of(const std::vector<std::string>& header, const std::string& path) {
   using Header = std::vector<std::string>;
   if (header == Header{"site", "y_m"}) return {};

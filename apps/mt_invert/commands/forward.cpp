@@ -11,6 +11,7 @@
 #include "io/text/text_file.hpp"
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/d3/certificate.hpp"
 #include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/responses.hpp"
 
@@ -64,35 +65,33 @@ void write_output(const std::string& path, const io::survey::ForwardSites& sites
   if (!path.empty()) core::log::info("wrote {}", path);
 }
 
-/// Prints the certificate of the meshes of a section; warns when it fails. collective.
-void print_certificate(MPI_Comm comm, const physics::mesh::Model& section, const mt::Survey& survey,
-                       mt::Accuracy accuracy) {
-  const auto certificate = mt::d2::certify(comm, section, survey, mt::d2::design_options(accuracy),
-                                           mt::d2::tolerance_of(accuracy));
-  core::on_rank_zero(comm, [&] { core::log::print_out(certificate.table() + "\n"); });
+/// Prints meshes and their certificate; warns when it fails. collective.
+void report_meshes(MPI_Comm comm, const std::string& summary, const mt::Certificate& certificate) {
+  core::on_rank_zero(comm, [&] { core::log::print_out(summary + "\n" + certificate.table() + "\n"); });
   if (!certificate.passed)
     core::log::warning(
         core::log::Id("mt_invert#certificate_failed"),
         "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
 }
 
-/// Returns the map from resistivities to the responses on meshes that resolve both; prints the meshes where
-/// that is asked for. collective.
+/// Returns the map from resistivities to the responses of a section or a volume, on meshes that resolve both.
+/// Reports on these where that is asked for. collective.
+template <class Design>
+core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
+                    const Design& design, const mt::ResponseError& tolerance, bool mesh_report) {
+  auto meshes = design_meshes(model, survey, design);
+  if (mesh_report) report_meshes(comm, meshes.summary(), certify(comm, model, survey, design, tolerance));
+  return data_map(comm, model.earth, survey, std::move(meshes));
+}
+
 core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
                     const cli::ForwardArguments& arguments) {
-  const auto report = [&](const auto& meshes) {
-    if (arguments.mesh_report)
-      core::on_rank_zero(comm, [&] { core::log::print_out(meshes.summary() + "\n"); });
-  };
-  if (model.earth.grid.dimension() == 3) {
-    auto meshes = mt::d3::design_meshes(model, survey, mt::d3::design_options(arguments.accuracy));
-    report(meshes);
-    return mt::d3::data_map(comm, model.earth, survey, std::move(meshes));
-  }
-  auto meshes = mt::d2::design_meshes(model, survey, mt::d2::design_options(arguments.accuracy));
-  report(meshes);
-  if (arguments.mesh_report) print_certificate(comm, model, survey, arguments.accuracy);
-  return mt::d2::data_map(comm, model.earth, survey, std::move(meshes));
+  const mt::Accuracy accuracy = arguments.accuracy;
+  if (model.earth.grid.dimension() == 3)
+    return map_of(comm, model, survey, mt::d3::design_options(accuracy), mt::d3::tolerance_of(accuracy),
+                  arguments.mesh_report);
+  return map_of(comm, model, survey, mt::d2::design_options(accuracy), mt::d2::tolerance_of(accuracy),
+                arguments.mesh_report);
 }
 
 }  // namespace

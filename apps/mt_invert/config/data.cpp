@@ -193,13 +193,16 @@ std::vector<Datum> quantities_of(Mode mode, DataKind kind) {
 
 std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form) {
   std::vector<Datum> result;
-  const auto add = [&](const std::vector<Datum>& more) { result.insert(result.end(), more.begin(), more.end()); };
+  const auto add = [&](const std::vector<Datum>& more) {
+    result.insert(result.end(), more.begin(), more.end());
+  };
   for (const Mode mode : form.modes) add(quantities_of(mode, form.kind));
   if (form.kind == DataKind::phase_tensor && form.modes.size() == 1)
     table.refuse("modes", "tensor_of_one_mode",
                  "expected both modes or none with kind = \"phase_tensor\", which combines them, got one");
   if (form.kind == DataKind::phase_tensor && !form.modes.empty())
-    add({datum("phase_tensor_xx"), datum("phase_tensor_xy"), datum("phase_tensor_yx"), datum("phase_tensor_yy")});
+    add({datum("phase_tensor_xx"), datum("phase_tensor_xy"), datum("phase_tensor_yx"),
+         datum("phase_tensor_yy")});
   const bool is_of_volumes = form.kind == DataKind::full_impedance || form.kind == DataKind::phase_tensor;
   if (form.tipper && is_of_volumes) add({datum("tzx_re"), datum("tzx_im")});
   if (form.tipper) add({Datum::tzy_re, Datum::tzy_im});

@@ -228,10 +228,9 @@ std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job, 
 
 void Simulation::Impl::log_fallback(const Job& job, const std::string& solver,
                                     const linalg::EdgeSolveReport& report) const {
-  const std::string text =
-      fmt::format("at {:.4g} Hz the {} solver went on with {}: {} iterations, residual {:.1e}",
-                  frequencies_hz[job.frequency], solver, report.fallback, report.iterations,
-                  report.true_residual);
+  const std::string text = fmt::format(
+      "at {:.4g} Hz the {} solver went on with {}: {} iterations, residual {:.1e}",
+      frequencies_hz[job.frequency], solver, report.fallback, report.iterations, report.true_residual);
   const bool is_usual = report.fallback == core::word(linalg::CycleReal::twice);
   const bool is_first = !is_usual && !warned[static_cast<std::size_t>(job.frequency)].exchange(true);
   if (is_first)

@@ -17,7 +17,7 @@ using tests::HasId;
 
 TEST_CASE("recipe: dimensions without a simulation for inversions are refused by frame, cells and maps",
           "[inversion]") {
-  for (const int dimension : {1, 3}) {
+  for (const int dimension : {1, 4}) {
     const mt::ProblemOptions options{.dimension = dimension};
     const std::vector<std::function<void()>> choices{
         [&] { static_cast<void>(mt::problem(MPI_COMM_SELF, {}, options)); },
@@ -38,4 +38,60 @@ TEST_CASE("recipe: given cells must have as many axes as the problem", "[inversi
     CHECK_THAT(error_of<core::InvalidArgument>(
                    [&] { static_cast<void>(mt::grid_of({}, {.dimension = 2, .cells = cells})); }),
                HasId("other_dimension", {std::to_string(cells.dimension())}));
+}
+
+namespace {
+
+/// Returns impedances of 100 ohm m at four sites on a map, one period.
+physics::mt::Observations on_map() {
+  using physics::mt::datum;
+  physics::mt::Observations data;
+  std::vector<physics::mt::Station> stations(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    stations[i].name = std::string(1, static_cast<char>('a' + i));
+    stations[i].x_m = i < 2 ? -1000.0 : 1000.0;
+    stations[i].y_m = i % 2 == 0 ? -1000.0 : 1000.0;
+  }
+  data.profile = physics::mt::map_along({-1e3, -1e3, 1e3, 1e3}, {-1e3, 1e3, -1e3, 1e3}, 0.0);
+  data.survey = physics::mt::full_survey(std::move(stations), {0.1},
+                                         {datum("log10_rho_xy"), datum("phase_xy"), datum("zyy_re")});
+  const auto n = std::ssize(data.survey.keys);
+  data.value = Eigen::VectorXd::Constant(n, 2.0);
+  data.sigma = data.sigma_measured = Eigen::VectorXd::Constant(n, 0.05);
+  data.reason.assign(static_cast<std::size_t>(n), physics::mt::MaskReason::kept);
+  data.interpolated.assign(static_cast<std::size_t>(n), 0);
+  data.absent.assign(static_cast<std::size_t>(n), 0);
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("recipe: a volume takes data on a map, with all elements, and predicts a half-space",
+          "[inversion]") {
+  const physics::mt::Observations data = on_map();
+  const Problem problem = mt::problem(MPI_COMM_SELF, data,
+                                      {.dimension = 3,
+                                       .forward = {.iteration = physics::mt::Accuracy::iteration,
+                                                   .final_accuracy = physics::mt::Accuracy::iteration}});
+  CHECK(problem.earth.grid.dimension() == 3);
+  CHECK(problem.data.n_used() == data.value.size());
+  CHECK(problem.sites.numbers("x_m") == std::vector<double>{-1e3, -1e3, 1e3, 1e3});
+  const core::MapPtr map = problem.forward.iterations.design(problem.start);
+  const Eigen::VectorXd predicted =
+      map->value(Eigen::VectorXd::Constant(problem.earth.grid.n_cells(), 100.0));
+  CHECK((predicted.head(4).array() - 2.0).abs().maxCoeff() < 0.02);
+  CHECK(problem.forward.certificate);
+}
+
+TEST_CASE("recipe: a volume refuses profiles, data in other axes than the map's and relief", "[inversion]") {
+  physics::mt::Observations data = on_map();
+  const auto refused = [&](const mt::ProblemOptions& options = {.dimension = 3}) {
+    return error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); });
+  };
+  CHECK_THAT(refused({.dimension = 3, .ground = {.elevation = physics::mt::Elevation::stations}}),
+             HasId("relief", {"flat_mean", "stations"}));
+  data.azimuth_deg = 30.0;
+  CHECK_THAT(refused(), HasId("other_axes", {"0.00", "30.00", "data.strike_deg"}));
+  data.profile.is_map = false;
+  CHECK_THAT(refused(), HasId("no_map"));
 }

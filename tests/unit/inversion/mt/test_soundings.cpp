@@ -26,12 +26,26 @@ TEST_CASE(
       TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
   CHECK(inversion::mt::stitched(models, stations, datum, physics::mesh::SurfaceLine(-150.0))[0] ==
         Approx(2.0));
-  const TensorGrid volume(physics::mesh::Edges{{0, 10, 20}, {0, 100, 200, 300}, {0, 100, 300}});
-  CHECK_THAT(
-      tests::error_of<core::InvalidArgument>([&] {
-        static_cast<void>(inversion::mt::stitched(models, stations, volume, physics::mesh::SurfaceLine()));
-      }),
-      tests::HasId("not_a_section", {"3 axes"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(inversion::mt::stitched(models, stations, TensorGrid::layers(1.0, 1.0, 2),
+                                                         physics::mesh::SurfaceLine()));
+             }),
+             tests::HasId("no_columns"));
+}
+
+TEST_CASE("soundings: volumes weigh stations by the inverse square of their distance", "[inversion]") {
+  const std::vector<inversion::mt::SoundingModel> models{
+      {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)},
+      {.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)}};
+  std::vector<physics::mt::Station> stations{{"a", 50.0}, {"b", 50.0}};
+  stations[0].x_m = 50.0;
+  stations[1].x_m = 350.0;
+  const TensorGrid volume(physics::mesh::Edges{{0, 100, 200, 300}, {0, 100}, {0, 100, 300}});
+  const Eigen::VectorXd model = inversion::mt::stitched(models, stations, volume, physics::mesh::Surface());
+  CHECK(model[volume.index(0, 0, 0)] == 3.0);  // at station a itself
+  CHECK(model[volume.index(0, 0, 1)] == Approx((3.0 / 1e4 + 1.0 / 4e4) / (1.0 / 1e4 + 1.0 / 4e4)));
+  CHECK(model[volume.index(0, 0, 2)] == Approx((3.0 / 4e4 + 1.0 / 1e4) / (1.0 / 1e4 + 1.0 / 4e4)));
+  CHECK(model[volume.index(1, 0, 1)] == Approx(2.0));
 }
 
 namespace {

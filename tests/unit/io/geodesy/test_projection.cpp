@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/geodesy/profile.hpp"
 #include "io/geodesy/projection.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 using namespace lodestone;
 using namespace lodestone::io;
@@ -60,4 +63,48 @@ TEST_CASE("projection: unknown or angular systems and points without coordinates
                (void)geodesy::Projection({{std::nan(""), 1.0}});
              }),
              HasId("wrong_coordinates", {"nan"}));
+}
+
+TEST_CASE("map: stations of latitude and longitude get x to the north and y to the east of their middle",
+          "[geodesy]") {
+  std::vector<physics::mt::StationData> stations(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    stations[i].site.name = std::string(1, static_cast<char>('a' + i));
+    stations[i].site.y_m = physics::mt::not_given;
+    stations[i].site.latitude_deg = -20.0 + static_cast<double>(i);
+    stations[i].site.longitude_deg = 16.0;
+  }
+  const auto map = geodesy::map(stations);
+  CHECK(map.is_map);
+  CHECK(map.azimuth_deg == 90.0);
+  CHECK(map.offset_m[1] - map.offset_m[0] == Approx(110.7e3).epsilon(1e-3));
+  CHECK(map.offset_m[0] + map.offset_m[1] == Approx(0.0).margin(1e-6));
+  CHECK(std::abs(map.y_m[0] - map.y_m[1]) < 1.0);
+  CHECK(map.origin_latitude_deg == Approx(-19.5).epsilon(1e-4));
+  const auto turned = geodesy::map(stations, {.azimuth_deg = 0.0, .origin = "a"});
+  CHECK(turned.y_m[0] == 0.0);
+  CHECK(turned.y_m[1] == Approx(110.7e3).epsilon(1e-3));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { (void)geodesy::map(stations, {.distance = physics::mt::Distance::running_sum}); }),
+             HasId("running_sum", {"profile.distance"}));
+}
+
+TEST_CASE("map: stations that state x and y keep them, and count from one origin", "[geodesy]") {
+  std::vector<physics::mt::StationData> stations(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    stations[i].site.name = std::string(1, static_cast<char>('a' + i));
+    stations[i].site.x_m = 100.0 * static_cast<double>(i);
+    stations[i].site.y_m = 5.0;
+    stations[i].local_frame =
+        physics::mt::LocalFrame{.latitude_deg = 45.0, .longitude_deg = -120.0, .azimuth_deg = 10.0};
+  }
+  const auto map = geodesy::map(stations);
+  CHECK(map.offset_m == std::vector<double>{0.0, 100.0});
+  CHECK(map.y_m == std::vector<double>{5.0, 5.0});
+  CHECK(map.azimuth_deg == 100.0);
+  CHECK(map.origin_longitude_deg == Approx(-120.0));
+  CHECK_FALSE(map.projection.empty());
+  stations[1].local_frame->latitude_deg = 46.0;
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)geodesy::map(stations); }),
+             HasId("other_frame", {"b"}));
 }

@@ -66,3 +66,34 @@ TEST_CASE("forward sites: sites on a map are refused for a section, with a remed
              }),
              HasId("sites_on_a_map", {"de.dat", "site,y_m"}));
 }
+
+TEST_CASE("sites CSV: on a map x and y count, and sites may share one of them", "[survey]") {
+  const TemporaryFolder folder;
+  const auto sites =
+      survey::read_sites_csv(write_text(folder, "s.csv", "site,x_m,y_m,z_m\na,1,5,\nb,2,5,-3\n"));
+  REQUIRE(sites.size() == 2);
+  CHECK(sites[1].x_m == 2.0);
+  CHECK(sites[1].z_m == -3.0);
+  CHECK_THAT(sites_message("site,x_m,y_m\na,1,5\nb,1.0001,5\n"),
+             HasId("same_place", {"s.csv:3", "x = 1 m, y = 5 m"}));
+  CHECK_THAT(sites_message("site,x_m\na,1\n"), HasId("wrong_header", {"site,x_m,y_m"}));
+}
+
+TEST_CASE("forward sites: a volume takes sites on a map with all elements, and refuses a line", "[sites]") {
+  const TemporaryFolder folder;
+  const auto volume = physics::mesh::resistivity_model(
+      {physics::mesh::TensorGrid(physics::mesh::Edges{{-1e3, 1e3}, {-1e3, 1e3}, {0.0, 1e3}})},
+      Eigen::VectorXd::Constant(1, 100.0));
+  const auto refuse = physics::mt::OffSurface::refuse;
+  const auto sites = survey::read_forward_sites(write_text(folder, "s.csv", "site,x_m,y_m\na,10,20\n"),
+                                                {1.0, 10.0}, volume, refuse);
+  CHECK(sites.survey.keys.size() == 2 * 12);
+  CHECK(sites.survey.stations[0].x_m == 10.0);
+  CHECK(survey::read_forward_sites(source_path("data/modem_block2_3d/de.dat"), {}, volume, refuse)
+            .survey.stations.size() == 198);
+  CHECK_THAT(error_of<core::ConfigError>([&] {
+               (void)survey::read_forward_sites(write_text(folder, "l.csv", "site,y_m\na,10\n"), {1.0},
+                                                volume, refuse);
+             }),
+             HasId("sites_on_a_line", {"l.csv", "site,x_m,y_m"}));
+}

@@ -2,6 +2,7 @@
 #include "physics/mt/grid_design.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,4 +49,23 @@ TEST_CASE("grid: what is not given follows from spacing and skin depths", "[phys
   CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
   const auto lone = mt::design_grid(data_at({5.0}, 2.0));
   CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
+}
+
+TEST_CASE("grid: volumes have uniform cells under the map and wider ones to a skin depth beside it",
+          "[physics]") {
+  mt::Observations data = data_at({0.0, 4e3, 0.0, 4e3}, 2.0);
+  for (std::size_t i = 2; i < 4; ++i) data.survey.stations[i].x_m = 2e3;
+  const auto grid = mt::design_volume(data, {.n_columns = 10, .n_rows = 8, .margin = 0.25});
+  REQUIRE(grid.dimension() == 3);
+  const auto& x = grid.edges_m(physics::mesh::Axis::x);
+  CHECK(x.front() < -50e3);  // 100 ohm m at 0.01 Hz: 50.3 km
+  CHECK(x.back() > 52e3);
+  const auto inner = std::ranges::find(x, -1e3);  // half the distance of neighbours outweighs the margin
+  REQUIRE(inner != x.end());
+  CHECK(inner[8] == Approx(3e3));
+  CHECK(inner[1] - inner[0] == Approx(500.0));
+  CHECK(inner[0] - inner[-1] == Approx(750.0));
+  const auto defaults = mt::design_volume(data);
+  CHECK(defaults.width_m(physics::mesh::Axis::y, defaults.nearest(physics::mesh::Axis::y, 2e3)) <= 1e3);
+  CHECK(mt::design_volume(data_at({5.0}, 2.0)).n_x() > 8);
 }

@@ -126,3 +126,16 @@ TEST_CASE("close sites: pairs closer than half a column are named with their dis
   stations[0].y_m = 2000.0;  // beyond the grid: the outermost column counts
   CHECK(mt::close_sites(stations, TensorGrid::section({0.0, 1000.0}, {0.0, 1.0})).size() == 2);
 }
+
+TEST_CASE("close sites: on a map both distances count", "[physics]") {
+  std::vector<mt::Station> stations(3);
+  for (std::size_t i = 0; i < 3; ++i) stations[i].name = std::string(1, static_cast<char>('a' + i));
+  stations[1].x_m = 30.0;
+  stations[2].x_m = 400.0;
+  const physics::mesh::TensorGrid grid(
+      physics::mesh::Edges{{0.0, 500.0, 1000.0}, {-500.0, 500.0}, {0.0, 1.0}});
+  const auto found = mt::close_sites(stations, grid);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].distance_m == Approx(30.0));
+  CHECK(found[0].column_m == Approx(500.0));
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""forward and invert of volumes: models, sites on a map, formats, ranks, files of a run, refusals."""
+import csv
+import io
+import os
+
+from support import Folder, check, expect, finish, run
+
+MODEL = """dimension = 3
+[background]
+thickness_m = [1000.0]
+resistivity_ohm_m = [100.0, 20.0]
+[[box]]
+x_min_m = 0.0
+x_max_m = 2000.0
+y_min_m = -1000.0
+y_max_m = 1000.0
+z_min_m = 300.0
+z_max_m = 900.0
+resistivity_ohm_m = 5.0
+"""
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+with Folder() as folder:
+    half = folder.write("half.toml", "dimension = 3\n[background]\nresistivity_ohm_m = [50.0]\n")
+    block = folder.write("block.toml", MODEL)
+    sites = folder.write("sites.csv", "site,x_m,y_m\na,-1500,0\nb,1000,-1500\nc,1000,1500\n")
+
+    # A half-space: the resistivity itself, 45 degrees, no diagonal impedance, no tipper
+    result = expect(0, ["rho_xy_ohm_m"], "forward", "--model", half, "--sites", sites, "--periods", "1")
+    rows = rows_of(result.stdout)
+    check(len(rows) == 3, "one row per period and site")
+    check(all(abs(float(r["rho_xy_ohm_m"]) / 50 - 1) < 0.015 and abs(float(r["phase_yx_deg"]) + 135) < 0.7 for r in rows), "half-space within 1.5 % and 0.7 degrees")
+    check(all(abs(float(r["Zxx_re_ohm"])) < 1e-3 * abs(float(r["Zxy_re_ohm"])) and abs(float(r["Tzx_re"])) < 1e-3 for r in rows), "no diagonal, no tipper")
+    check([(float(r["x_m"]), float(r["y_m"])) for r in rows][1] == (1000.0, -1500.0), "coordinates of the sites file")
+
+    # Mirrored sites: equal off-diagonal impedances, diagonal ones and Tzy with the other sign; ranks change nothing
+    coarse = ("--accuracy", "iteration")
+    rows = {r["site"]: r for r in rows_of(run("forward", "--model", block, "--sites", sites, "--periods", "1", *coarse).stdout)}
+    check(abs(float(rows["b"]["rho_yx_ohm_m"]) / float(rows["c"]["rho_yx_ohm_m"]) - 1) < 0.02, "mirrored sites, equal rho_yx")
+    check(float(rows["b"]["Tzy_re"]) * float(rows["c"]["Tzy_re"]) < 0, "Tzy changes sign across the body")
+    check(float(rows["b"]["Zxx_re_ohm"]) * float(rows["c"]["Zxx_re_ohm"]) < 0, "Zxx changes sign as well")
+    shared = {r["site"]: r for r in rows_of(run("forward", "--model", block, "--sites", sites, "--periods", "1", *coarse, launcher=("mpirun", "--oversubscribe", "-n", "2")).stdout)}
+    check(all(abs(float(shared[s]["Zxy_re_ohm"]) / float(rows[s]["Zxy_re_ohm"]) - 1) < 1e-6 for s in rows), "two ranks agree to 1e-6")
+
+    # Formats: HDF5 is described, ModEM data keep their header and come back as sites
+    hdf5, first = folder / "out.h5", folder / "first.dat"
+    expect(0, ["wrote"], "forward", "--model", block, "--sites", sites, "--periods", "1", *coarse, "-o", hdf5)
+    expect(0, ["zxx", "tzy"], "info", hdf5)
+    expect(0, ["wrote"], "forward", "--model", block, "--sites", sites, "--periods", "0.3,3", *coarse, "-o", first)
+    check("> Full_Impedance" in open(first).read() and "> Full_Vertical_Components" in open(first).read(), "blocks of all elements")
+    expect(0, ["wrote"], "forward", "--model", half, "--sites", first, *coarse, "-o", folder / "again.dat")
+    expect(0, ["half-space", "layered", "tolerance"], "forward", "--model", half, "--sites", sites, "--periods", "1", *coarse, "--mesh-report")
+
+    # An inversion of these data, its files, and its continuation
+    config = folder.write("run.toml", f"""[data]
+modem_file = "{first}"
+kind = "full_impedance"
+tipper = true
+[data.floors]
+impedance_relative = 0.05
+tipper_absolute = 0.02
+[grid]
+n_columns = 8
+n_rows = 8
+n_layers = 8
+[inversion]
+max_iterations = 2
+[forward]
+final_accuracy = "iteration"
+""")
+    out = folder / "run"
+    expect(0, ["unknowns:", "memory per rank"], "invert", config, "--dim", "3", "--dry-run")
+    result = run("invert", config, "--dim", "3", "-o", out)
+    check(result.returncode in (0, 6), f"the inversion ends, code {result.returncode}: {(result.stdout + result.stderr)[-800:]}")
+    for name in ("result.h5", "report.html", "vtk/model.vtu", "iterations.csv", "pictures/slices_horizontal.png"):
+        check(os.path.exists(os.path.join(out, name)), f"the run wrote {name}")
+    history = list(csv.DictReader(line for line in open(os.path.join(out, "iterations.csv")) if not line.startswith("#")))
+    check(float(history[-1]["rms"]) < 0.7 * float(history[0]["rms"]), "the misfit falls by a third in two steps")
+    expect(0, ["3 sites", "layers"], "info", os.path.join(out, "result.h5"))
+    expect(0, ["wrote"], "forward", "--model", os.path.join(out, "result.h5"), "--sites", sites, "--periods", "1", *coarse, "-o", folder / "of_result.csv")
+
+    # Refusals
+    line = folder.write("line.csv", "site,y_m\na,0\n")
+    expect(2, ["site,x_m,y_m"], "forward", "--model", half, "--sites", line, "--periods", "1")
+    expect(2, ["site,y_m"], "forward", "--model", folder.write("section.toml", "[background]\nresistivity_ohm_m = [50.0]\n"), "--sites", sites, "--periods", "1")
+    below = folder.write("below.csv", "site,x_m,y_m,z_m\na,0,0,50\n")
+    result = run("forward", "--model", half, "--sites", below, "--periods", "1")
+    check(result.returncode != 0 and "a (50.0 m below)" in result.stderr + result.stdout and "--drape" in result.stderr + result.stdout, "a buried site is named")
+    result = run("invert", config, "--dim", "2", "-o", folder / "no")
+    check(result.returncode == 2 and "--dim 1 or 3" in result.stderr + result.stdout, "a section refuses sites on a map")
+finish()
