@@ -207,9 +207,9 @@ void warn_of_close_sites(const std::vector<Station>& stations, const mesh::Tenso
   const auto found = close_sites(stations, grid);
   if (found.empty()) return;
   core::log::warning(core::log::Id("mt::sites#close_sites"),
-                     "{} pairs of stations stand closer together than half a column of the grid, which "
+                     "of {} stations, pairs stand closer together than half a column of the grid, which "
                      "cannot explain a difference of their data: {}; {}",
-                     found.size(),
+                     stations.size(),
                      list_of(found,
                              [&](const CloseSites& each) {
                                return fmt::format("{} and {} ({:.4g} m apart, columns of {:.4g} m)",

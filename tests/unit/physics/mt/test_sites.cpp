@@ -120,7 +120,7 @@ TEST_CASE("close sites: pairs closer than half a column are named with their dis
   };
   CHECK_THAT(warned(TensorGrid::section({0.0, 500.0, 1000.0}, {0.0, 1.0})),
              Catch::Contains("d and b (20 m apart, columns of 500 m); take more columns") &&
-                 Catch::Contains(" 3 pairs"));
+                 Catch::Contains("of 4 stations"));
   CHECK(warned(TensorGrid::section({0.0, 40.0, 80.0, 120.0, 160.0, 1000.0}, {0.0, 1.0})).empty());
   CHECK(warned(TensorGrid::layers(1.0, 1.0, 2)).empty());
   stations[0].y_m = 2000.0;  // beyond the grid: the outermost column counts
