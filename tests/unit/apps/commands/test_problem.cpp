@@ -30,7 +30,7 @@ physics::mt::Observations observe(const std::string& data, const std::string& li
   tests::write_text(folder, "d.dat", data);
   const auto config =
       config::read_config(tests::write_text(folder, "c.toml", "[data]\nmodem_file = \"d.dat\"\n" + lines));
-  return commands::observe(config.data, config.profile);
+  return commands::observe(config.data, config.profile, 2);
 }
 
 /// Returns an EDI file of one station; x of its channels points to `rotation`.
@@ -107,7 +107,7 @@ TEST_CASE("observations: the strike is that of the configuration, else across th
   const auto azimuth_deg = [&](const std::string& line) {
     const auto config = config::read_config(tests::write_text(
         folder, "c.toml", "[data]\nedi_folder = \".\"\n" + line + "[profile]\nazimuth_deg = 10\n"));
-    return commands::observe(config.data, config.profile).azimuth_deg;
+    return commands::observe(config.data, config.profile, 2).azimuth_deg;
   };
   CHECK(azimuth_deg("") == Approx(-80.0));
   CHECK(azimuth_deg("strike_deg = 20\n") == Approx(20.0));
@@ -133,14 +133,14 @@ TEST_CASE("observations: EDI files of one place are merged, and the run goes on"
   const auto config = config::read_config(tests::write_text(
       folder, "c.toml",
       "[data]\nedi_folder = \".\"\n[profile]\nazimuth_deg = 0\nelevation = \"stations\"\n"));
-  const auto observed = commands::observe(config.data, config.profile);
+  const auto observed = commands::observe(config.data, config.profile, 2);
   CHECK(observed.survey.stations.size() == 2);
   CHECK(observed.survey.frequencies_hz == std::vector<double>{10.0, 1.0});
   CHECK(observed.profile.points.size() == 2);
   CHECK(observed.profile.offset_m.size() == 2);
   CHECK(observed.profile.points[1].north_m - observed.profile.points[0].north_m ==
         Approx(11.1e3).epsilon(0.01));
-  CHECK(physics::mt::ground_under(observed, commands::problem_options(config).ground).surface.is_flat());
+  CHECK(physics::mt::ground_under(observed, commands::problem_options(config, 2).ground).surface.is_flat());
 }
 
 TEST_CASE("observations: listed frequencies count within the tolerance in files of profile data", "[apps]") {
@@ -176,7 +176,8 @@ TEST_CASE("observations: what EDI files refuse names the key of the configuratio
   const auto refusal = [&](const std::string& lines) {
     const auto config =
         config::read_config(tests::write_text(folder, "c.toml", "[data]\nedi_folder = \".\"\n" + lines));
-    return tests::error_of<core::ConfigError>([&] { (void)commands::observe(config.data, config.profile); });
+    return tests::error_of<core::ConfigError>(
+        [&] { (void)commands::observe(config.data, config.profile, 2); });
   };
   CHECK_THAT(refusal("station_order = [\"nope\"]\n"),
              tests::HasId("unknown_station", {"c.toml:3", "data.station_order", "nope"}));
@@ -199,14 +200,14 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
   coprod.selection.data = {physics::mt::Datum::zxy_re, physics::mt::Datum::zxy_im};
   coprod.selection.frequencies = physics::mt::FrequencyChoice::all;
   coprod.selection.floors = physics::mt::floor_rules({0.1, 0.0, 0.0, 0.0});
-  const auto impedances = commands::observe(coprod, config::ProfileConfig());
+  const auto impedances = commands::observe(coprod, config::ProfileConfig(), 2);
   CHECK(impedances.survey.stations.size() == 20);
   const auto lowest = static_cast<Eigen::Index>(20 * (impedances.survey.frequencies_hz.size() - 1));
   CHECK(impedances.sigma[lowest] == Approx(6.692749e-05));  // above the floor
   config::DataConfig marine;
   marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
   marine.selection.data = {physics::mt::Datum::log10_rho_xy, physics::mt::Datum::phase_yx};
-  const physics::mt::Observations line = commands::observe(marine, config::ProfileConfig());
+  const physics::mt::Observations line = commands::observe(marine, config::ProfileConfig(), 2);
   CHECK(line.n_used() == 800);
   CHECK_THAT(
       tests::message_of<core::InvalidArgument>([&] { static_cast<void>(physics::mt::ground_under(line)); }),
