@@ -18,11 +18,11 @@ namespace lodestone::io::geodesy {
 [[nodiscard]] physics::mt::Profile profile(const std::vector<physics::mt::StationData>& stations,
                                            const physics::mt::ProfileOptions& options = {});
 
-/// Returns the map on which stations stand. Those of latitude and longitude are projected to a plane; those
+/// Returns the map on which stations stand. Those of latitude and longitude are projected to a plane. Those
 /// whose file states x and y keep them, and `options` has no effect on them.
 ///
-/// errors: FormatError with the station that has no place, InvalidArgument when only some have x and y, or
-/// the places of two files count from different origins; those of mt::make_map and Projection.
+/// errors: FormatError with the station that has no place; those of mt::make_map and Projection.
+/// InvalidArgument when only some stations have x and y, or two count from different origins.
 [[nodiscard]] physics::mt::Profile map(const std::vector<physics::mt::StationData>& stations,
                                        const physics::mt::ProfileOptions& options = {});
 
