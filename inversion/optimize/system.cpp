@@ -73,9 +73,9 @@ bool is_matrix_free(const core::Team& team, const GaussNewtonOptions& options, c
 std::string choice_in_words(bool matrix_free, const SystemBytes& bytes, double allowance,
                             const InnerSteps& inner) {
   return fmt::format(
-      "steps are solved {}: the Jacobian and its system take {:.3g} GB of the {:.3g} GB that they may on a "
+      "steps are solved {}: the Jacobian and its system take {:.2f} GB of the {:.2f} GB that they may on a "
       "rank, "
-      "products with up to {} directions {:.3g} GB",
+      "products with up to {} directions {:.2f} GB",
       matrix_free ? "without a Jacobian" : "with a Jacobian", bytes.with_jacobian / 1e9, allowance / 1e9,
       inner.max_steps, bytes.matrix_free / 1e9);
 }
