@@ -90,9 +90,9 @@ class GaussNewtonRun final : public Run {
     const SystemBytes bytes = system_bytes(static_cast<double>(state_.model.size()),
                                            static_cast<double>(objective_.misfit.n_kept()), options_.inner);
     without_jacobian_ = is_matrix_free(team_, options_, bytes);
-    if (options_.space == SystemSpace::automatic)
-      core::log::info("{}", choice_in_words(*without_jacobian_, bytes, jacobian_allowance(team_, options_),
-                                            options_.inner));
+    if (options_.space == SystemSpace::automatic && *without_jacobian_)  // the usual choice needs no word
+      core::log::info("{}",
+                      choice_in_words(true, bytes, jacobian_allowance(team_, options_), options_.inner));
     return *without_jacobian_;
   }
 

@@ -102,6 +102,6 @@ with Folder() as folder:
     dry("unknown_word", ["l3", "l1"], '[regularization]\nnorm = "l3"\n')
     dry("no_model_file", ["start.model_file", "from"], '[start]\nfrom = "file"\n')
     dry("not_chosen", ["start.resistivity_ohm_m", "half_space"], '[start]\nfrom = "soundings"\nresistivity_ohm_m = 10\n')
-    expect(2, ["--dim"], "invert", path, "--dim", "3")
+    expect(2, ["--dim"], "invert", path, "--dim", "4")
     expect(2, ["--dim 1", "--resume"], "invert", path, "--dim", "1", "--resume")
 finish()

@@ -181,8 +181,8 @@ TEST_CASE(
         GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
     const std::string log = out.text();
     CHECK((summary.history.back().n_jacobian > 0) == fits);
-    CHECK_THAT(log, Catch::Contains(fits ? "solved with a Jacobian" : "solved without a Jacobian") &&
-                        Catch::Contains("GB"));
+    CHECK((log.find("solved without a Jacobian") == std::string::npos) == fits);
+    CHECK((log.find("GB") == std::string::npos) == fits);
   }
 }
 
