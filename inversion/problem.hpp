@@ -27,12 +27,15 @@ struct DataMaps {
   std::function<core::MapPtr(core::MapPtr)> with_further{};
 };
 
-/// The rule by which the maps follow the model.
-enum class Redesigning : std::uint8_t { each_iteration, until_near_target, never };
+/// The rule by which the maps follow the model. `as_rms_falls`: once the rms has fallen by a third since the
+/// last map was made.
+enum class Redesigning : std::uint8_t { each_iteration, until_near_target, never, as_rms_falls };
 constexpr auto words(Redesigning) {
   using enum Redesigning;
-  return core::Words<Redesigning>{
-      {each_iteration, "each_iteration"}, {until_near_target, "until_near_target"}, {never, "never"}};
+  return core::Words<Redesigning>{{each_iteration, "each_iteration"},
+                                  {as_rms_falls, "as_rms_falls"},
+                                  {until_near_target, "until_near_target"},
+                                  {never, "never"}};
 }
 
 /// The estimated cost of runs of maps, shared by all ranks and threads.

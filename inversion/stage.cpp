@@ -22,6 +22,8 @@ void warn_if_moved(const Unknowns& unknowns, const char* which, const Eigen::Vec
         which);
 }
 
+constexpr double fallen_by_a_third = 2.0 / 3.0;
+
 double near_rms(const Problem& problem, double target_rms) {
   return problem.forward.near_target * target_rms;
 }
@@ -73,6 +75,8 @@ optimize::Redesign Stage::redesign(double target_rms) const {
       break;
     case Redesigning::each_iteration:
       return optimize::redesign_each_iteration(design);
+    case Redesigning::as_rms_falls:
+      return optimize::redesign_as_rms_falls(fallen_by_a_third, design);
     case Redesigning::until_near_target:
       if (!keeps_maps(*problem, features, target_rms))
         return optimize::redesign_until_near(near_rms(*problem, target_rms), design);

@@ -14,7 +14,7 @@ namespace d3 = physics::mt::d3;
 using physics::mt::Accuracy;
 using physics::mt::Survey;
 
-// What differs between sections and volumes; tags choose.
+// The functions below differ between sections and volumes; their tags choose one.
 
 d2::MeshDesignOptions design(Sections, Accuracy accuracy, const ForwardOptions& options) {
   d2::MeshDesignOptions meshes = d2::design_options(accuracy);
@@ -52,6 +52,10 @@ std::shared_ptr<const d3::Simulation> simulation(MPI_Comm comm, const physics::m
   }
   return d3::simulation_of(comm, earth, survey, std::move(meshes), solving);
 }
+
+Redesigning usual_redesign(Sections) { return Redesigning::each_iteration; }
+/// A new map costs a volume a run of its own, and its meshes hardly change.
+Redesigning usual_redesign(Volumes) { return Redesigning::as_rms_falls; }
 
 core::MapPtr responses_of(std::shared_ptr<const d2::Simulation> simulation) { return simulation; }
 core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
@@ -141,7 +145,7 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,
-          .redesign = options.redesign,
+          .redesign = options.redesign.value_or(usual_redesign(Dimension{})),
           .near_target = options.near_target,
           .remedy = way_to_agree(options)};
 }
@@ -157,7 +161,7 @@ std::string way_to_agree(const ForwardOptions& options) {
   if (options.iteration < options.final_accuracy)
     return options.iteration == Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
                                                     : "set forward.iteration_accuracy = \"fine\"";
-  return options.redesign != Redesigning::each_iteration
+  return options.redesign.value_or(Redesigning::each_iteration) != Redesigning::each_iteration
              ? "what differs is the mesh redesigned for the final model; set forward.redesign = "
                "\"each_iteration\""
              : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh "

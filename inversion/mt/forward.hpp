@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct ForwardOptions {
   physics::mt::Accuracy iteration = physics::mt::Accuracy::iteration,
                         final_accuracy = physics::mt::Accuracy::standard;
   double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
-  Redesigning redesign = Redesigning::each_iteration;
+  /// Absent: `each_iteration` for sections, `as_rms_falls` for volumes, whose meshes follow the cells.
+  std::optional<Redesigning> redesign{};
   double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the meshes
   CertificateOf certificate = CertificateOf::both;
   physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< solves sections

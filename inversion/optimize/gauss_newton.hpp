@@ -20,7 +20,7 @@ constexpr auto words(SystemSpace) {
 /// The limits of a solve without J. source: Eisenstat & Walker 1996 (forcing).
 struct InnerSteps {
   int max_steps = 15;    ///< directions of one linearization, for all λ together, a `jvp` and a `vjp` each
-  double forcing = 0.3;  ///< largest share of the gradient that a solve leaves
+  double forcing = 0.1;  ///< largest share of the gradient that a solve leaves
 };
 
 /// A search for λ in every iteration: Occam, whose steps creep where its jumps no longer pay.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace lodestone::inversion::optimize {
@@ -23,6 +24,21 @@ Redesign redesign_until_near(double near_rms, objective::Design design) {
     const bool is_frozen =
         !view.history.empty() && was_near(view.history.first(view.history.size() - 1), near_rms);
     return is_frozen ? nullptr : each(view);
+  };
+}
+
+Redesign redesign_as_rms_falls(double share, objective::Design design) {
+  if (!(share > 0.0 && share < 1.0))
+    throw core::InvalidArgument("inversion::redesign_as_rms_falls#wrong_share",
+                                "expected a share of the rms between 0 and 1, got {}", share);
+  return [share, each = redesign_each_iteration(std::move(design))](const RedesignView& view) {
+    bool has_fallen = false;
+    double at_last_design = std::numeric_limits<double>::infinity();
+    for (const IterationRecord& row : view.history) {
+      has_fallen = std::isfinite(at_last_design) && row.rms <= share * at_last_design;
+      if (has_fallen || !std::isfinite(at_last_design)) at_last_design = row.rms;
+    }
+    return has_fallen ? each(view) : nullptr;
   };
 }
 

@@ -16,6 +16,11 @@ namespace lodestone::inversion::optimize {
 /// InvalidArgument unless `near_rms` is positive.
 [[nodiscard]] Redesign redesign_until_near(double near_rms, objective::Design design);
 
+/// Returns a rule that follows the model whenever the rms has fallen to `share` of that at the last redesign
+/// or at the start. For maps that hardly depend on the model, each of which costs a run of its own. The rule
+/// follows from the history likewise. errors: InvalidArgument unless 0 < share < 1.
+[[nodiscard]] Redesign redesign_as_rms_falls(double share, objective::Design design);
+
 /// Returns true if one of these models was near.
 [[nodiscard]] bool was_near(std::span<const IterationRecord> history, double near_rms);
 

@@ -47,13 +47,14 @@ struct EnsembleSpread {
   /// data.
   static constexpr double allowed_excess = 1.2;
   static constexpr int fewest = 19;  ///< samples, below which p5 and p95 are the extremes
-  Eigen::VectorXd p5_log10_resistivity, p50_log10_resistivity, p95_log10_resistivity, deviation_decades;
+  Eigen::VectorXd p5_log10_resistivity{}, p50_log10_resistivity{}, p95_log10_resistivity{},
+      deviation_decades{};
   double lambda = 0.0, smallest_rms = 0.0, largest_rms = 0.0;
   Counting counting{};  ///< as of the posterior; both rms go with the errors as stated
   int n_samples = 0, n_failed = 0,
       n_unconverged = 0;  ///< those with a model; those without; of the first those whose steps ran out
   std::uint64_t seed = 0;
-  std::string unknowns;
+  std::string unknowns{};
 
   [[nodiscard]] Fitting fitting(double target_rms) const {
     const double most = allowed_excess * target_rms;

@@ -57,18 +57,27 @@ class SizeFunction {
   GradedLineOptions options_;
 };
 
-/// Drops anchors closer to the previous kept one (or to the end) than that share of the size required there.
-std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size,
-                           double least_spacing) {
-  std::sort(anchors.begin(), anchors.end());
-  anchors.erase(std::unique(anchors.begin(), anchors.end()), anchors.end());
-  std::vector<double> kept{begin};
-  for (const double anchor : anchors) {
-    const double least = least_spacing * size(anchor);
-    if (anchor - kept.back() > least && end - anchor > least) kept.push_back(anchor);
+/// Returns the values inside an interval, in order and each once.
+std::vector<double> inside(double begin, double end, std::vector<double> values) {
+  std::erase_if(values, [&](double value) { return value <= begin || value >= end; });
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+/// Returns the ends, the kept lines, and the anchors that are further from the lines beside them than that
+/// share of the size required there.
+std::vector<double> spaced(double begin, double end, const std::vector<double>& anchors,
+                           const GradedLineOptions& options, const SizeFunction& size) {
+  std::vector<double> stops = inside(begin, end, options.kept_m);
+  stops.insert(stops.begin(), begin);
+  stops.push_back(end);
+  for (const double anchor : inside(begin, end, anchors)) {
+    const double least = options.least_spacing * size(anchor);
+    const auto after = std::upper_bound(stops.begin(), stops.end(), anchor);
+    if (anchor - *(after - 1) > least && *after - anchor > least) stops.insert(after, anchor);
   }
-  kept.push_back(end);
-  return kept;
+  return stops;
 }
 
 /// Returns the number of cells for ∫ dx/size; a little more than a whole number needs no further cell.
@@ -100,7 +109,7 @@ void append_interval(double a, double b, const SizeFunction& size, bool even, st
 
 }  // namespace
 
-std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
+std::vector<double> graded_lines(double begin_m, double end_m, const std::vector<double>& anchors_m,
                                  const std::vector<SizeFeature>& features, const GradedLineOptions& options) {
   if (features.empty() || !(end_m > begin_m)) {
     throw core::InvalidArgument("mesh::graded_lines#no_feature_or_interval",
@@ -108,11 +117,7 @@ std::vector<double> graded_lines(double begin_m, double end_m, std::vector<doubl
                                 features.size(), begin_m, end_m);
   }
   const SizeFunction size(features, options);
-  std::vector<double> inside;
-  for (const double anchor : anchors_m) {
-    if (anchor > begin_m && anchor < end_m) inside.push_back(anchor);
-  }
-  const auto stops = spaced(begin_m, end_m, std::move(inside), size, options.least_spacing);
+  const auto stops = spaced(begin_m, end_m, anchors_m, options, size);
   std::vector<double> lines{begin_m};
   for (std::size_t i = 0; i + 1 < stops.size(); ++i)
     append_interval(stops[i], stops[i + 1], size, options.even, lines);

@@ -22,12 +22,14 @@ struct GradedLineOptions {
       0.5;  ///< anchors closer to the previous line than this share of the size required there are dropped
   bool even = false;  ///< an even number of cells between anchors, unless one suffices: every second line of
                       ///< such lines keeps the anchors
+  std::vector<double> kept_m{};  ///< lines that stay however close they are; anchors give way to them
 };
 
-/// Returns grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far
-/// smaller than required are dropped). errors: InvalidArgument without features or when the interval is
-/// empty.
-[[nodiscard]] std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
+/// Returns grid lines from `begin` to `end`. They pass through all lines to keep, and through the `anchors`
+/// but for those that would make cells far smaller than required. errors: InvalidArgument without features or
+/// when the interval is empty.
+[[nodiscard]] std::vector<double> graded_lines(double begin_m, double end_m,
+                                               const std::vector<double>& anchors_m,
                                                const std::vector<SizeFeature>& features,
                                                const GradedLineOptions& options);
 

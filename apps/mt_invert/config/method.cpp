@@ -232,7 +232,8 @@ Rows<ForwardConfig> forward_rows() {
       row("final_accuracy", &ForwardConfig::final_accuracy,
           "meshes on which the final responses and rms are recomputed, and the last steps taken where they "
           "miss the target"),
-      row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below"),
+      row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below")
+          .otherwise("sections: `\"each_iteration\"`; volumes: `\"as_rms_falls\"`"),
       row("near_target", &ForwardConfig::near_target, within(1.0, 100.0),
           "near is an rms of at most this times `inversion.target_rms`")
           .needs("redesign = \"until_near_target\"",

@@ -14,21 +14,6 @@ double lattice_rows(const fem::QuadMesh& mesh, int order) { return order * mesh.
 
 }  // namespace
 
-MeshSet meshes_at(const MeshSet& all, const std::vector<int>& frequencies) {
-  MeshSet some{{}, all.solver};
-  for (const BandMesh& band : all.bands) {
-    std::vector<int> places;
-    for (std::size_t k = 0; k < frequencies.size(); ++k) {
-      if (std::ranges::find(band.frequencies, frequencies[k]) != band.frequencies.end())
-        places.push_back(static_cast<int>(k));
-    }
-    if (places.empty()) continue;
-    some.bands.push_back(band);
-    some.bands.back().frequencies = std::move(places);
-  }
-  return some;
-}
-
 double work_of(const fem::QuadMesh& mesh, int order) {
   return std::pow(lattice_lines(mesh, order) * lattice_rows(mesh, order), work_exponent);
 }

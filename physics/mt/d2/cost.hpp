@@ -4,13 +4,9 @@
 
 #include "physics/mt/d2/mesh_design.hpp"
 
-#include <vector>
-
 namespace lodestone::physics::mt::d2 {
 
-/// Returns the meshes of some frequencies alone, which are then numbered in the order of the list.
-/// `frequencies`: indices of the survey of `all`. Bands without any of them are left out.
-[[nodiscard]] MeshSet meshes_at(const MeshSet& all, const std::vector<int>& frequencies);
+using mt::meshes_at;
 
 /// Returns the relative work of one factorization and its solves on a mesh: nodes to the power 1.25, which
 /// was measured between 1e4 and 1e5 nodes. Only ratios of such numbers have a meaning.

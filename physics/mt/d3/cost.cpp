@@ -8,22 +8,6 @@
 
 namespace lodestone::physics::mt::d3 {
 
-MeshSet meshes_at(const MeshSet& all, const std::vector<int>& frequencies) {
-  MeshSet some = all;
-  some.bands.clear();
-  for (const BandMesh& band : all.bands) {
-    std::vector<int> places;
-    for (std::size_t k = 0; k < frequencies.size(); ++k) {
-      if (std::ranges::find(band.frequencies, frequencies[k]) != band.frequencies.end())
-        places.push_back(static_cast<int>(k));
-    }
-    if (places.empty()) continue;
-    some.bands.push_back(band);
-    some.bands.back().frequencies = std::move(places);
-  }
-  return some;
-}
-
 double work_of(const fem::EdgeGrid& grid) {
   return n_polarizations * static_cast<double>(grid.n_inner_edges());
 }

@@ -4,13 +4,9 @@
 
 #include "physics/mt/d3/mesh_design.hpp"
 
-#include <vector>
-
 namespace lodestone::physics::mt::d3 {
 
-/// Returns the meshes of some frequencies alone, which are then numbered in the order of the list.
-/// `frequencies`: indices of the survey of `all`. Bands without any of them are left out.
-[[nodiscard]] MeshSet meshes_at(const MeshSet& all, const std::vector<int>& frequencies);
+using mt::meshes_at;
 
 /// Returns the relative work of the fields of both polarizations on a mesh: its edges, for the iterations
 /// hardly depend on it. Only ratios of such numbers have a meaning.

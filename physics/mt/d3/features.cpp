@@ -87,7 +87,12 @@ class Finder {
     result_.penetration_m = background_.depth_m(1.0, lowest_hz_);
     result_.bottom_m = background_.depth_m(options_.bottom_depth, lowest_hz_);
     for (const Station& station : stations_) add_station(station);
-    for (int axis = 0; axis < 3; ++axis) add_contacts(axis);
+    for (int axis = 0; axis < 3; ++axis) {
+      if (options_.along_cells)
+        keep_lines(axis);
+      else
+        add_contacts(axis);
+    }
     add_relief();
     add_aspect_limit();
     return std::move(result_);
@@ -113,6 +118,31 @@ class Finder {
     const bool is_first = !std::isfinite(extent.from);
     extent = is_first ? mesh::Interval{at, at}
                       : mesh::Interval{std::min(extent.from, at), std::max(extent.to, at)};
+  }
+
+  /// Keeps the lines of the parameter grid within reach of a station. Cells beyond grow from the outermost of
+  /// theirs.
+  void keep_lines(int axis) {
+    const auto& edges = grid_.edges_m(mesh::all_axes[axis]);
+    const double shift = axis == 2 ? shift_ : 0.0;
+    const double reach = (axis == 2 ? deepest_seen : 1.0) * result_.penetration_m;
+    auto& kept = result_.kept[axis];
+    double outermost_m = 0.0;  // the width of the last cell within the kept lines
+    for (std::size_t line = 1; line + 1 < edges.size(); ++line) {
+      const double at = edges[line] - shift;
+      if (distance_of_stations(axis, at) > reach || (axis == 2 && at <= 0.0)) continue;
+      if (kept.empty()) result_.sizes[axis].push_back({at, edges[line + 1] - edges[line]});
+      outermost_m = axis == 2 && kept.empty() ? at : edges[line] - edges[line - 1];
+      kept.push_back(at);
+      if (axis < 2) extend(axis, at);
+    }
+    if (!kept.empty()) result_.sizes[axis].push_back({kept.back(), outermost_m});
+  }
+  [[nodiscard]] double distance_of_stations(int axis, double at) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Station& station : stations_)
+      least = std::min(least, std::abs(std::array{station.x_m, station.y_m, 0.0}[axis] - at));
+    return least;
   }
 
   /// A face between two parameter cells.
@@ -264,9 +294,11 @@ class Finder {
   void add_aspect_limit() {
     constexpr double widest = 8.0;
     const auto least = [this](int axis) {
-      return std::min_element(result_.sizes[axis].begin(), result_.sizes[axis].end(),
-                              [](const auto& a, const auto& b) { return a.size_m < b.size_m; })
-          ->size_m;
+      double smallest_m = std::numeric_limits<double>::infinity();
+      for (const auto& feature : result_.sizes[axis]) smallest_m = std::min(smallest_m, feature.size_m);
+      for (std::size_t i = 1; i < result_.kept[axis].size(); ++i)
+        smallest_m = std::min(smallest_m, result_.kept[axis][i] - result_.kept[axis][i - 1]);
+      return smallest_m;
     };
     const std::array<double, 2> smallest{least(0), least(1)};
     for (int axis = 0; axis < 2; ++axis) {

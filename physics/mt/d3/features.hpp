@@ -15,8 +15,9 @@ namespace lodestone::physics::mt::d3 {
 struct MeshFeatures {
   std::array<std::vector<fem::SizeFeature>, 3> sizes;
   std::array<std::vector<double>, 3> anchors;
-  std::array<mesh::Interval, 2> extent;  ///< range of stations and contacts along x and y
-  double penetration_m = 0.0;            ///< at the lowest frequency
+  std::array<std::vector<double>, 3> kept;  ///< lines of the parameter grid that are lines of the mesh
+  std::array<mesh::Interval, 2> extent;     ///< range of stations and contacts along x and y
+  double penetration_m = 0.0;               ///< at the lowest frequency
   double bottom_m = 0.0;
   double least_air_m = 0.0;  ///< height of air that the relief needs
 };

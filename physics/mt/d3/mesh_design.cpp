@@ -28,6 +28,18 @@ std::vector<double> air_lines(double first_m, double height_m, double growth) {
   return lines;
 }
 
+/// Returns the lines to keep when cells grow by a factor: the first, and of the others those with enough
+/// distance from the last.
+std::vector<double> thinned(const std::vector<double>& lines, double factor) {
+  if (factor <= 1.0) return lines;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const double cell = i == 0 ? 0.0 : lines[i] - lines[i - 1];
+    if (kept.empty() || lines[i] - kept.back() > 0.9 * factor * cell) kept.push_back(lines[i]);
+  }
+  return kept;
+}
+
 fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& options, double coarsen) {
   std::array<std::vector<double>, 3> lines;
   const double slope = (options.growth - 1.0) * coarsen, near_m = 2.0 * features.penetration_m;
@@ -41,14 +53,19 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
                                      .far_slope = std::max(slope, 0.7),
                                      .near_m = near_m,
                                      .least_spacing = 0.4,
-                                     .even = true});
+                                     .even = !options.along_cells,
+                                     .kept_m = thinned(features.kept[axis], coarsen)});
   }
   auto sizes = features.sizes[2];
   for (auto& feature : sizes) feature.size_m *= coarsen;
   const double z_slope = (options.layer_growth - 1.0) * coarsen;
-  const auto ground = fem::graded_lines(
-      0.0, features.bottom_m, features.anchors[2], sizes,
-      {.slope = z_slope, .far_slope = z_slope, .near_m = 0.0, .least_spacing = 0.4, .even = true});
+  const auto ground = fem::graded_lines(0.0, features.bottom_m, features.anchors[2], sizes,
+                                        {.slope = z_slope,
+                                         .far_slope = z_slope,
+                                         .near_m = 0.0,
+                                         .least_spacing = 0.4,
+                                         .even = !options.along_cells,
+                                         .kept_m = thinned(features.kept[2], coarsen)});
   lines[2] = air_lines(ground[1], std::max(options.air_height * features.penetration_m, features.least_air_m),
                        1.0 + (options.air_growth - 1.0) * coarsen);
   lines[2].insert(lines[2].end(), ground.begin() + 1, ground.end());
@@ -111,13 +128,15 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.max_edges = 6e6;
   }
   if (accuracy == Accuracy::iteration) {
+    options.along_cells = true;
     options.cells_per_skin_depth = 2.5;
-    options.contact_share = 0.4;
-    options.least_contrast = 0.5;
     options.first_layer = 0.12;
     options.layer_growth = 1.3;
-    options.growth = 1.5;
-    options.max_edges = 3e5;
+    options.growth = 2.0;
+    options.bottom_depth = 4.0;
+    options.air_height = 6.0;
+    options.side_padding = 3.0;
+    options.max_edges = 5e5;
   }
   return options;
 }

@@ -27,7 +27,11 @@ struct MeshDesignOptions {
   double band_ratio = 3.0;       ///< frequencies within this ratio share a mesh
   double max_edges = 2e6;        ///< limit of one mesh; rules that need more are relaxed together
   double coarsen = 1.0;          ///< multiplies every cell size
-  bool extrapolate = false;      ///< data are extrapolated from these meshes and their companions
+  /// Lines of the parameter grid beside stations are lines of the mesh, whatever the contrast across them,
+  /// and contacts get no smaller cells. Meshes then hardly depend on the model: no step of an inversion makes
+  /// contacts that they do not hold.
+  bool along_cells = false;
+  bool extrapolate = false;  ///< data are extrapolated from these meshes and their companions
 };
 
 using mt::Accuracy;

@@ -40,7 +40,7 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
   CHECK(config.start.resistivity_ohm_m == 100.0);
   CHECK(config.inversion.max_iterations() == 15);
   CHECK_FALSE(config.bounds.has_value());
-  CHECK(config.forward.redesign == config::Redesigning::each_iteration);
+  CHECK_FALSE(config.forward.redesign.has_value());
 }
 
 TEST_CASE(
@@ -54,6 +54,8 @@ TEST_CASE(
   CHECK(near.near_target == 2.0);
   CHECK(near.iteration_coarsen == 0.5);
   CHECK(read(minimal + "[forward]\nredesign = \"never\"\n").forward.redesign == config::Redesigning::never);
+  CHECK(read(minimal + "[forward]\nredesign = \"as_rms_falls\"\n").forward.redesign ==
+        config::Redesigning::as_rms_falls);
   CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"never\"\nnear_target = 2.0\n"),
              HasId("not_chosen", {"c.toml:5", "near_target", "redesign = \"until_near_target\""}));
   CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 0.9\n"),

@@ -57,6 +57,17 @@ TEST_CASE("redesign: the start keeps its map, every later model gets one of its 
   CHECK(redesigns(redesign, {9.0, 1.0, 1.0}));
 }
 
+TEST_CASE("redesign: maps follow the model where the rms has fallen by a share since the last map") {
+  const auto redesign = inversion::optimize::redesign_as_rms_falls(0.5, identity_for_all());
+  CHECK_FALSE(redesigns(redesign, {9.0}));
+  CHECK_FALSE(redesigns(redesign, {9.0, 5.0}));
+  CHECK(redesigns(redesign, {9.0, 4.0}));
+  CHECK_FALSE(redesigns(redesign, {9.0, 4.0, 3.0}));
+  CHECK_FALSE(redesigns(redesign, {9.0, 4.0, 5.0}));
+  CHECK(redesigns(redesign, {9.0, 4.0, 3.0, 1.9}));
+  CHECK_THROWS_AS(inversion::optimize::redesign_as_rms_falls(1.0, identity_for_all()), core::InvalidArgument);
+}
+
 TEST_CASE("redesign: the first model near the target gets the last map, whatever the rms does then") {
   const auto redesign = inversion::optimize::redesign_until_near(1.5, identity_for_all());
   CHECK_FALSE(redesigns(redesign, {9.0}));

@@ -78,6 +78,18 @@ TEST_CASE("graded lines: pass through anchors, but not through two that are far 
   CHECK_THROWS_AS(physics::fem::graded_lines(0.0, 1.0, {}, {}, {}), core::InvalidArgument);
 }
 
+TEST_CASE("graded lines: kept lines stay however close they are, and anchors beside them give way",
+          "[physics][mesh]") {
+  const auto lines =
+      physics::fem::graded_lines(0.0, 1000.0, {333.0, 505.0}, {{0.0, 50.0}},
+                                 {.slope = 0.0, .far_slope = 0.0, .kept_m = {501.0, -5.0, 500.0, 1000.0}});
+  for (const double kept : {333.0, 500.0, 501.0}) CHECK(std::count(lines.begin(), lines.end(), kept) == 1);
+  CHECK(std::count(lines.begin(), lines.end(), 505.0) == 0);
+  CHECK(lines.front() == 0.0);
+  CHECK(lines.back() == 1000.0);
+  CHECK(std::is_sorted(lines.begin(), lines.end()));
+}
+
 TEST_CASE("graded lines: every second of even lines keeps the anchors between larger cells",
           "[physics][mesh]") {
   const std::vector<double> anchors{333.0, 500.0, 820.0};

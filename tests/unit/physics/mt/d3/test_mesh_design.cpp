@@ -60,6 +60,29 @@ TEST_CASE("3-D mesh design: frequencies within the ratio share a mesh, and the l
              HasId("too_many_edges", {"2"}));
 }
 
+TEST_CASE("3-D mesh design: meshes along cells hold every line beside stations, whatever the model",
+          "[physics][mt]") {
+  auto model = tests::small_volume();
+  model.values.setConstant(100.0);
+  const auto count_lines = [&](d3::Accuracy accuracy) {
+    int count = 0;
+    for (const auto& band :
+         d3::design_meshes(model, tests::volume_survey(), d3::design_options(accuracy)).bands) {
+      for (const mesh::Axis axis : mesh::all_axes) {
+        const auto& cells = model.earth.grid.edges_m(axis);
+        for (std::size_t line = 1; line + 1 < cells.size(); ++line)
+          count += has_line(band.grid.lines_m(static_cast<int>(axis)), cells[line]) ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  const int all = 2 * 3 * 2;  // bands, axes, inner lines along each
+  CHECK(count_lines(d3::Accuracy::iteration) == all);
+  CHECK(count_lines(d3::Accuracy::standard) == 0);
+  model.values[model.earth.grid.index(1, 1, 1)] = 20.0;
+  CHECK(count_lines(d3::Accuracy::iteration) == all);
+}
+
 TEST_CASE("3-D mesh design: companions keep the lines of contacts", "[physics][mt]") {
   auto model = tests::small_volume();
   model.values.setConstant(100.0);
