@@ -13,7 +13,7 @@ help: ## list the targets
 setup: ## install the packages the build needs (Debian)
 	@scripts/setup.sh
 
-build: setup ## build everything (PRESET=release|dev|asan|tsan|tidy|coverage|cuda)
+build: setup ## build everything (PRESET=release|dev|asan|tsan|engine-asan|engine-tsan|tidy|coverage|cuda)
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
 

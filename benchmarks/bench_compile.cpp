@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled functions of sizes that bench_engine has not: a training step of a language model, with the memory
 // that it takes, also within budgets of bytes, and the time that a plan takes to make. Sample run:
-// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | decoding | batches | plans | longprod]
+// OMP_NUM_THREADS=1 bench_compile [gpt | budgets | loops | decoding | batches | plans | longplan | longprod]
 #include "benchmarks/gpt.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
+#include "engine/compile/plan.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/process_memory.hpp"
 #include "engine/core/random.hpp"
@@ -153,7 +154,7 @@ struct Chain {
   int n, segment;  ///< a segment is what a user would checkpoint
   Dim width;
   DType dtype;
-  int n_runs;
+  int n_runs;  ///< 0: it is recorded and planned, and does not run
 };
 
 /// Measures a chain of n products and its gradient: within twice the bound of 2 sqrt(n) arrays, and with
@@ -179,19 +180,22 @@ void measure_budget_of_chain(bench::Results& results, const Chain& chain) {
                        .eval();
   const auto measure = [&](const std::string& word, const Function& f, std::size_t budget,
                            std::optional<double> limit) {
+    std::optional<Plan> plan;
+    const double to_plan = seconds_of([&] {
+      const std::array avals{x.aval(), x.aval()};
+      const std::array strides{x.node().look.strides, x.node().look.strides};
+      plan.emplace(Program::of(Trace::without_values(f, avals, std::source_location::current())), strides,
+                   Level::O1, std::vector<Donor>(), HostJit::none(), budget);
+    });
+    results.add({name, word + ": record and plan", "s", to_plan, {}, {}, {}});
+    const double arrays = static_cast<double>(plan->block_bytes()) / static_cast<double>(x.aval().bytes());
+    results.add({name, word + ": block", "arrays", arrays, limit, {}, {}});
+    results.add({name, word + ": launches", "", static_cast<double>(plan->n_launches()), {}, {}, {}});
+    if (chain.n_runs == 0) return 0.0;
     const Compiled compiled = compile(f, {.breaks = Breaks::refused, .budget = budget});
-    const double first = seconds_of([&] { compiled({x, x}); });
+    compiled({x, x});
     const double seconds = median_seconds(chain.n_runs, [&] { compiled({x, x}); });
     results.add({name, word, "s", seconds, {}, {}, {}});
-    results.add({name, word + ": record and plan", "s", first - seconds, {}, {}, {}});
-    if (limit)
-      results.add({name,
-                   word + ": block",
-                   "arrays",
-                   static_cast<double>(compiled.stats().block_bytes) / static_cast<double>(x.aval().bytes()),
-                   limit,
-                   {},
-                   {}});
     return seconds;
   };
   if (chain.n < 1000) measure("no budget", gradient_of(layers), 0, chain.n + 4.0);
@@ -199,7 +203,8 @@ void measure_budget_of_chain(bench::Results& results, const Chain& chain) {
   const double limit = 4.0 * std::sqrt(chain.n);
   const double within = measure("twice the bound", gradient_of(layers),
                                 static_cast<std::size_t>(limit) * x.aval().bytes(), limit);
-  results.add({name, "twice the bound to checkpoints by hand", "", within / by_hand, 1.5, {}, {}});
+  if (chain.n_runs > 0)
+    results.add({name, "twice the bound to checkpoints by hand", "", within / by_hand, 1.5, {}, {}});
 }
 
 /// Measures how long gradients of micro-batches that add up take to record and plan: of one, and of 32 in a
@@ -224,14 +229,16 @@ void measure_micro_batches(bench::Results& results) {
     };
     return scan(step, {in[1] * 0.0, in[2] * 0.0}, {in[0]}).carry;
   };
-  const Function by_calls = [gradients](const Tensors& in) -> Tensors {
-    const Function block = checkpoint(gradients);
-    Tensors all{in[1] * 0.0, in[2] * 0.0};
-    for (Dim i = 0; i < in[0].dim(0); ++i) {
-      const Tensors next = block({squeeze(slice(in[0], 0, i, i + 1), 0), in[1], in[2]});
-      all = {all[0] + next[0], all[1] + next[1]};
-    }
-    return all;
+  const auto by_calls = [gradients](Calls calls) -> Function {
+    return [gradients, calls](const Tensors& in) -> Tensors {
+      const Function block = checkpoint(gradients, {}, calls);
+      Tensors all{in[1] * 0.0, in[2] * 0.0};
+      for (Dim i = 0; i < in[0].dim(0); ++i) {
+        const Tensors next = block({squeeze(slice(in[0], 0, i, i + 1), 0), in[1], in[2]});
+        all = {all[0] + next[0], all[1] + next[1]};
+      }
+      return all;
+    };
   };
   const auto seconds_of_plan = [](const Function& f, Dim n) {
     const std::vector<Aval> avals{{{n, 8, 64}, DType::f32, default_device()},
@@ -239,7 +246,9 @@ void measure_micro_batches(bench::Results& results) {
                                   {{64}, DType::f32, default_device()}};
     return seconds_of([&] { static_cast<void>(dry_run(f, avals, {.times = false})); });
   };
-  for (const auto& [word, f] : {std::pair{"in a loop", by_loop}, std::pair{"as calls", by_calls}}) {
+  for (const auto& [word, f] :
+       {std::pair{"in a loop", by_loop}, std::pair{"as calls", by_calls(Calls::may_differ)},
+        std::pair{"as equal calls", by_calls(Calls::are_equal)}}) {
     double one = 1e9, many = 1e9;  // in turn, the least of each: it is what other programs disturb least
     for (int i = 0; i < 41; ++i) {
       one = std::min(one, seconds_of_plan(f, 1));
@@ -419,6 +428,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "gpt") measure_gpt(results, DType::bf16);
     if (only.empty() || only == "budgets") measure_budget_of_chain(results, {64, 8, 384, DType::f32, 9});
     if (only == "longprod") measure_budget_of_chain(results, {10'000, 100, 200, DType::f64, 1});
+    if (only == "longplan") measure_budget_of_chain(results, {10'000, 100, 200, DType::f64, 0});
     if (only.empty() || only == "plans") measure_micro_batches(results);
     if (only.empty() || only == "budgets") measure_budgets_of_gpt(results);
     if (only.empty() || only == "loops") measure_loops(results);

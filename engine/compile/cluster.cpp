@@ -11,6 +11,7 @@
 #include "engine/program/rebuilt.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -46,6 +47,60 @@ struct Part {
   std::optional<Number> reduction;  ///< reads what the cluster makes
 };
 
+/// Counts how many intervals hold a point, intervals of which come and go. source: Fenwick 1994,
+/// doi:10.1002/spe.4380240306
+class Intervals {
+ public:
+  explicit Intervals(std::size_t n) : sums_(n + 1, 0) {}
+  /// Adds so many intervals [from, end).
+  void add(Number from, Number end, int n) {
+    if (from == end) return;
+    change(from, n);
+    change(end, -n);
+  }
+  [[nodiscard]] int at(Number point) const {
+    int sum = 0;
+    for (std::size_t i = std::size_t{point} + 1; i > 0; i -= i & (~i + 1)) sum += sums_[i];
+    return sum;
+  }
+
+ private:
+  void change(Number point, int n) {
+    for (std::size_t i = std::size_t{point} + 1; i < sums_.size(); i += i & (~i + 1)) sums_[i] += n;
+  }
+  std::vector<int> sums_;
+};
+
+/// A tree in which the parent of an instruction is the last of those that make its operands. So a path leads
+/// from each to all below it.
+class LastMakers {
+ public:
+  static constexpr Number none = std::numeric_limits<Number>::max();
+  LastMakers() = default;
+  /// `parents`: by instruction; `none` for a root.
+  explicit LastMakers(const std::vector<Number>& parents) : first_(parents.size()), end_(parents.size()) {
+    std::vector<Number> sizes(parents.size(), 1);
+    for (std::size_t i = parents.size(); i-- > 0;) {
+      if (parents[i] != none) sizes[parents[i]] += sizes[i];
+    }
+    std::vector<Number> next(parents.size());  // place of the next child
+    Number next_root = 0;
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+      Number& place = parents[i] == none ? next_root : next[parents[i]];
+      first_[i] = place;
+      next[i] = place + 1;
+      end_[i] = place += sizes[i];
+    }
+  }
+  /// Returns whether a path leads from one to the other, as far as the tree knows.
+  [[nodiscard]] bool leads(Number from, Number to) const {
+    return first_[from] <= first_[to] && first_[to] < end_[from];
+  }
+
+ private:
+  std::vector<Number> first_, end_;  // places of all below an instruction, itself first
+};
+
 /// Instructions of a cluster that run before their turn, since others need their cluster there.
 struct Ahead {
   Number to, from;       ///< places of the first that needs it, and of the last member
@@ -78,6 +133,9 @@ class Clustering {
   [[nodiscard]] std::string_view why_not_merge(Number a, Number b);
   [[nodiscard]] bool is_read_by_place(const Instruction& each, ValueId id) const;
   [[nodiscard]] bool fits(Number a, Number b) const;
+  [[nodiscard]] std::vector<Number> makers(Number a, Number b) const;
+  [[nodiscard]] std::optional<bool> seen_to_come_back(Number a, Number b,
+                                                      std::span<const Number> users) const;
   [[nodiscard]] bool comes_back(Number a, Number b);
   [[nodiscard]] std::optional<Ahead> moved_ahead(Number a, Number b) const;
   void merge(Number a, Number b);
@@ -99,6 +157,8 @@ class Clustering {
   std::vector<std::vector<Number>> members_;  // by cluster, ascending
   std::vector<bool> is_output_;               // by value
   std::vector<ValueId> same_as_;  // by value: what has its elements in the same order, before reshapes
+  LastMakers last_makers_;
+  Intervals spans_;  // from the first to the last member of each cluster
   std::uint64_t visit_ = 0;
 };
 
@@ -111,7 +171,8 @@ Clustering::Clustering(const Program& program, std::span<const Strides> inputs, 
       refused_(refused),
       parts_(program.instructions().size()),
       members_(program.instructions().size()),
-      is_output_(program.values().size(), false) {
+      is_output_(program.values().size(), false),
+      spans_(program.instructions().size()) {
   for (const ValueId id : program.outputs()) is_output_[id] = true;
   Number region = 0;
   for (Number i = 0; i < parts_.size(); ++i) {
@@ -190,6 +251,7 @@ bool is_same_or_spread(const Shape& from, const Shape& to) {
 void Clustering::see_through_views() {
   static const OpInfo &reshape = op_named("reshape"), &broadcast = op_named("broadcast_to");
   for (ValueId id = 0; id < program_.values().size(); ++id) same_as_.push_back(id);
+  std::vector<Number> last_makers(parts_.size(), LastMakers::none);
   for (Number i = 0; i < parts_.size(); ++i) {
     const Instruction& each = program_.instructions()[i];
     for (const ValueId id : program_.operands(each)) {
@@ -203,9 +265,11 @@ void Clustering::see_through_views() {
         if (is_output_[each.first_result]) is_output_[same_as_[id]] = true;
       } else {
         parts_[*from].users.push_back(i);
+        last_makers[i] = last_makers[i] == LastMakers::none ? *from : std::max(last_makers[i], *from);
       }
     }
   }
+  last_makers_ = LastMakers(last_makers);
 }
 
 std::optional<Number> Clustering::producer(ValueId id) const {
@@ -288,6 +352,38 @@ bool Clustering::fits(Number a, Number b) const {
          !operands.empty();
 }
 
+/// Returns those outside of two clusters that make their operands.
+std::vector<Number> Clustering::makers(Number a, Number b) const {
+  std::vector<Number> result;
+  for (const Number cluster : {a, b}) {
+    for (const Number member : members_[cluster]) {
+      for (const ValueId id : program_.operands(program_.instructions()[member])) {
+        const auto from = producer(same_as_[id]);
+        if (from && !is_in_either(*from, a, b)) result.push_back(*from);
+      }
+    }
+  }
+  return result;
+}
+
+/// Answers `comes_back` where that needs no search, which may go over all of the program. `users`: those
+/// outside of the clusters who use what they make.
+std::optional<bool> Clustering::seen_to_come_back(Number a, Number b, std::span<const Number> users) const {
+  const std::vector<Number> makers = this->makers(a, b);
+  if (users.empty() || makers.empty()) return false;
+  const auto leads_to_maker = [&](Number user) {
+    return std::ranges::any_of(makers, [&](Number maker) { return last_makers_.leads(user, maker); });
+  };
+  if (std::ranges::any_of(users, leads_to_maker)) return true;
+  // Instructions use what comes before them, so that only another cluster leads from users to makers.
+  const Number last_maker = std::ranges::max(makers);
+  const auto spans = [&](Number cluster) {
+    return members_[cluster].front() <= last_maker && last_maker < members_[cluster].back() ? 1 : 0;
+  };
+  const bool has_other = spans_.at(last_maker) > spans(a) + spans(b);
+  return last_maker < std::ranges::min(users) && !has_other ? std::optional(false) : std::nullopt;
+}
+
 /// Returns whether a path leads from two clusters through others back to them. Instructions behind both
 /// belong to no cluster yet, so that no path comes back from there.
 bool Clustering::comes_back(Number a, Number b) {
@@ -305,6 +401,7 @@ bool Clustering::comes_back(Number a, Number b) {
   go_on_from(a);
   go_on_from(b);
   std::erase_if(open, is_own);
+  if (const auto is_seen = seen_to_come_back(a, b, open)) return *is_seen;
   while (!open.empty()) {
     const Number cluster = parts_[open.back()].cluster;
     open.pop_back();
@@ -353,6 +450,8 @@ void Clustering::merge(Number a, Number b) {
   for (const Number member : members_[other]) parts_[member].cluster = into;
   std::vector<Number> merged;
   std::ranges::merge(members_[into], members_[other], std::back_inserter(merged));
+  for (const Number each : {into, other}) spans_.add(members_[each].front(), members_[each].back(), -1);
+  spans_.add(merged.front(), merged.back(), 1);
   members_[into] = std::move(merged);
   members_[other].clear();
 }

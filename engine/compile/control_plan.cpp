@@ -102,17 +102,39 @@ Body::Body(Program program, std::span<const Strides> inputs, Level level)
 
 std::size_t Body::bytes() const { return lowered_.blocks.empty() ? 0 : lowered_.blocks[0].bytes; }
 
-std::shared_ptr<const Body> Bodies::of(Program program, std::span<const Strides> inputs) {
+Bodies::Entry& Bodies::entry_of(const Trace& function, std::span<const Strides> inputs) {
+  for (Entry& each : entries_) {
+    if (std::ranges::find(each.functions, &function) != each.functions.end() &&
+        std::ranges::equal(each.inputs, inputs))
+      return each;
+  }
+  Program program = Program::of(function);
   const std::uint64_t hash = program.hash();
-  for (const Entry& each : entries_) {
+  for (Entry& each : entries_) {
     if (each.hash == hash && std::ranges::equal(each.inputs, inputs) && each.body->program().same(program) &&
-        has_same_places(each.body->program(), program))
-      return each.body;
+        has_same_places(each.body->program(), program)) {
+      each.functions.push_back(&function);
+      return each;
+    }
   }
   entries_.push_back({hash,
                       {inputs.begin(), inputs.end()},
-                      std::make_shared<const Body>(std::move(program), inputs, level_)});
-  return entries_.back().body;
+                      std::make_shared<const Body>(std::move(program), inputs, level_),
+                      nullptr,
+                      {&function}});
+  return entries_.back();
+}
+
+std::shared_ptr<const Body> Bodies::of(const Trace& function, std::span<const Strides> inputs) {
+  return entry_of(function, inputs).body;
+}
+
+std::shared_ptr<const ControlPlan> Bodies::call_of(const Trace& function, std::span<const Strides> inputs) {
+  Entry& entry = entry_of(function, inputs);
+  if (!entry.call)
+    entry.call = std::make_shared<const ControlPlan>(ControlPlan::Way::call, std::vector{entry.body},
+                                                     ControlPlan::Loop());
+  return entry.call;
 }
 
 std::shared_ptr<const ControlPlan> ControlPlan::of(const Program& program, const Instruction& each,
@@ -124,8 +146,9 @@ std::shared_ptr<const ControlPlan> ControlPlan::of(const Program& program, const
   std::vector<const Aval*> avals;
   for (const ValueId id : program.operands(each)) avals.push_back(&program.values()[id].aval);
   const std::vector<Strides> strides = strides_of(*op, avals, looks);
+  if (op->way == Way::call) return known.call_of(op->bodies[0]->trace(), strides);
   std::vector<BodyPtr> bodies;
-  for (const Subgraph* body : op->bodies) bodies.push_back(known.of(Program::of(body->trace()), strides));
+  for (const Subgraph* body : op->bodies) bodies.push_back(known.of(body->trace(), strides));
   return std::make_shared<const ControlPlan>(op->way, std::move(bodies), loop_of(*op, avals, looks));
 }
 

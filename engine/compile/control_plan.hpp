@@ -29,21 +29,29 @@ class Body {
   Lowered lowered_;
 };
 
+class ControlPlan;
+
 /// The bodies of a program. Equal functions, such as the repeated blocks of a network, share one.
 class Bodies {
  public:
   /// `level`: as of `Body`.
   explicit Bodies(Level level) : level_(level) {}
   /// Returns the body of a function for inputs with these strides: one that is there, for the same program
-  /// from the same lines, or a new one.
-  [[nodiscard]] std::shared_ptr<const Body> of(Program program, std::span<const Strides> inputs);
+  /// from the same lines, or a new one. The function lives as long as the bodies.
+  [[nodiscard]] std::shared_ptr<const Body> of(const Trace& function, std::span<const Strides> inputs);
+  /// Returns the plan of a call of a function, which all of its calls share.
+  [[nodiscard]] std::shared_ptr<const ControlPlan> call_of(const Trace& function,
+                                                           std::span<const Strides> inputs);
 
  private:
   struct Entry {
     std::uint64_t hash;
     std::vector<Strides> inputs;
     std::shared_ptr<const Body> body;
+    std::shared_ptr<const ControlPlan> call;  ///< null: nobody has asked
+    std::vector<const Trace*> functions;      ///< whose body it is
   };
+  [[nodiscard]] Entry& entry_of(const Trace& function, std::span<const Strides> inputs);
 
   Level level_;
   std::vector<Entry> entries_;

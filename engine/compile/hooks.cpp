@@ -101,6 +101,7 @@ class Hooking {
   std::vector<std::vector<Number>> users_;      // by instruction
   std::vector<Number> unit_of_;                 // by instruction: the kernel that it runs with, or itself
   std::vector<std::vector<Number>> members_;    // by unit
+  std::vector<Number> merged_;                  // units of several instructions
   std::vector<Look> looks_;                     // by value, at its root
   std::vector<std::vector<ValueId>> replaced_;  // by instruction: roots in whose places it writes
   std::vector<std::ptrdiff_t> workspaces_;      // by unit
@@ -373,8 +374,9 @@ bool Hooking::has_detour(Number from, Number to) const {
   Number horizon = members_[to].back();  // instructions behind it lead to nothing before it
   for (bool grows = true; grows;) {
     grows = false;
-    for (const std::vector<Number>& unit : members_) {
-      if (unit.size() < 2 || unit.front() > horizon || unit.back() <= horizon) continue;
+    for (const Number merged : merged_) {
+      const std::vector<Number>& unit = members_[merged];
+      if (unit.front() > horizon || unit.back() <= horizon) continue;
       horizon = unit.back();
       grows = true;
     }
@@ -482,6 +484,7 @@ void Hooking::try_merge(const Candidate& each) {
   workspaces_[kernel] = workspace;
   turns_[kernel] = *turn;
   replaced_[kernel].clear();
+  if (members_[kernel].size() == 1) merged_.push_back(kernel);
   members_[kernel].push_back(other);
   std::ranges::sort(members_[kernel]);
   members_[other].clear();

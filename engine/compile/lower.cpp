@@ -5,6 +5,7 @@
 #include "engine/graph/op_table.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace lodestone::engine {
 namespace {
@@ -14,8 +15,7 @@ constexpr std::uint32_t none = Piece::none;
 /// Goes over a program once to see what looks at what, and once more to make launches.
 class Lowering {
  public:
-  Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
-           const Lowered* like);
+  Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving);
   [[nodiscard]] Lowered run();
 
  private:
@@ -52,8 +52,6 @@ class Lowering {
   [[nodiscard]] std::source_location place_of(ValueId id) const;
   void find_accesses();
   void release();
-  void find_places();
-  void place_pieces();
 
   [[nodiscard]] Given given(ValueId id) const { return {held_of_[result_.roots[id]], id}; }
   [[nodiscard]] const Value& value(ValueId id) const { return program_.values()[id]; }
@@ -64,7 +62,6 @@ class Lowering {
   const Program& program_;
   Bodies bodies_;
   const Leaving leaving_;
-  const Lowered* like_;
   Lowered result_;
   std::vector<Kind> kinds_;                                   // by instruction
   std::vector<std::shared_ptr<const ControlPlan>> controls_;  // by instruction, null for others
@@ -78,9 +75,8 @@ class Lowering {
   Segment segment_;
 };
 
-Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
-                   const Lowered* like)
-    : program_(program), bodies_(level), leaving_(leaving), like_(like) {
+Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving)
+    : program_(program), bodies_(level), leaving_(leaving) {
   result_.program = &program;
   const std::size_t n = program.values().size();
   result_.looks.resize(n);
@@ -101,7 +97,6 @@ Lowered Lowering::run() {
   end_segment();
   release();
   find_accesses();
-  place_pieces();
   return std::move(result_);
 }
 
@@ -393,48 +388,60 @@ void Lowering::find_accesses() {
   }
 }
 
+// ---- Places ----------------------------------------------------------------------------------------------
+
+/// The pieces on one device.
+struct PiecesThere {
+  Device device;
+  std::vector<Piece> pieces;
+  std::vector<std::uint32_t> numbers;  ///< among all
+};
+
+/// Returns the pieces by device, in the order of their first ones.
+std::vector<PiecesThere> by_device(const PlacedPieces& all) {
+  std::vector<PiecesThere> result;
+  std::vector<std::uint32_t> number_there(all.pieces.size());
+  for (std::uint32_t i = 0; i < all.pieces.size(); ++i) {
+    auto there = std::ranges::find(result, all.devices[i], &PiecesThere::device);
+    if (there == result.end()) there = result.insert(there, {all.devices[i], {}, {}});
+    number_there[i] = static_cast<std::uint32_t>(there->pieces.size());
+    there->numbers.push_back(i);
+    there->pieces.push_back(all.pieces[i]);
+    std::uint32_t& before = there->pieces.back().in_place_of;
+    if (before != none) before = number_there[before];
+  }
+  return result;
+}
+
 /// Places the pieces of each device in a block.
-void Lowering::find_places() {
-  std::vector<Source>& places = result_.pieces.places;
-  places.resize(pieces_.size());
-  std::vector<std::uint32_t> number_there(pieces_.size());
-  std::vector<bool> is_placed(pieces_.size(), false);
-  for (std::uint32_t first = 0; first < pieces_.size(); ++first) {
-    if (is_placed[first]) continue;
-    std::vector<Piece> here;
-    std::vector<std::uint32_t> numbers;
-    for (std::uint32_t i = first; i < pieces_.size(); ++i) {
-      if (!(devices_[i] == devices_[first])) continue;
-      is_placed[i] = true;
-      number_there[i] = static_cast<std::uint32_t>(here.size());
-      numbers.push_back(i);
-      here.push_back(pieces_[i]);
-      if (here.back().in_place_of != none) here.back().in_place_of = number_there[here.back().in_place_of];
-    }
-    const MemoryPlan plan = placed(here);
-    verify(here, plan);
-    const auto block = static_cast<std::uint32_t>(result_.blocks.size());
-    result_.blocks.push_back({devices_[first], plan.bytes, plan.most_alive});
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      places[numbers[i]] = {Source::In::block, block, static_cast<std::ptrdiff_t>(plan.offsets[i])};
+void find_places(Lowered& plan) {
+  plan.pieces.places.resize(plan.pieces.pieces.size());
+  for (const PiecesThere& there : by_device(plan.pieces)) {
+    const MemoryPlan places = placed(there.pieces);
+    verify(there.pieces, places);
+    const auto block = static_cast<std::uint32_t>(plan.blocks.size());
+    plan.blocks.push_back({there.device, places.bytes, places.most_alive});
+    for (std::size_t i = 0; i < there.numbers.size(); ++i)
+      plan.pieces.places[there.numbers[i]] = {Source::In::block, block,
+                                              static_cast<std::ptrdiff_t>(places.offsets[i])};
   }
 }
 
 /// Finds places for the pieces, and tells the launches.
-void Lowering::place_pieces() {
-  if (like_ != nullptr && like_->pieces.have_room_for(result_.pieces)) {
-    result_.pieces.places = like_->pieces.places;
-    result_.blocks = like_->blocks;
+void place_pieces(Lowered& plan, const Lowered* like) {
+  if (like != nullptr && like->pieces.have_room_for(plan.pieces)) {
+    plan.pieces.places = like->pieces.places;
+    plan.blocks = like->blocks;
   } else {
-    find_places();
+    find_places(plan);
   }
   const auto place = [&](Source& source) {
     if (source.in != Source::In::block) return;
-    const Source& piece = result_.pieces.places[source.of];
+    const Source& piece = plan.pieces.places[source.of];
     source = {Source::In::block, piece.of, piece.bytes + source.bytes};
   };
-  for (Access& each : result_.accesses) place(each.source);
-  for (Launch& each : result_.launches) {
+  for (Access& each : plan.accesses) place(each.source);
+  for (Launch& each : plan.launches) {
     if (each.workspace.shared + each.workspace.per_thread > 0) place(each.scratch);
   }
 }
@@ -451,7 +458,31 @@ bool PlacedPieces::have_room_for(const PlacedPieces& others) const {
 
 Lowered lowered(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
                 const Lowered* like) {
-  return Lowering(program, inputs, level, leaving, like).run();
+  Lowered plan = Lowering(program, inputs, level, leaving).run();
+  place_pieces(plan, like);
+  return plan;
+}
+
+Lowered unplaced(const Program& program, std::span<const Strides> inputs, Level level) {
+  Lowered plan = Lowering(program, inputs, level, Leaving::as_looks).run();
+  for (const PiecesThere& there : by_device(plan.pieces)) {
+    const std::size_t bytes = most_alive(there.pieces);
+    plan.blocks.push_back({there.device, bytes, bytes});
+  }
+  return plan;
+}
+
+std::size_t block_bytes(const Program& program, std::span<const Strides> inputs, Level level,
+                        std::size_t most) {
+  Lowered plan = unplaced(program, inputs, level);
+  const auto bytes = [&] {
+    return std::accumulate(plan.blocks.begin(), plan.blocks.end(), std::size_t{0},
+                           [](std::size_t sum, const Block& each) { return sum + each.bytes; });
+  };
+  if (bytes() > most) return bytes();
+  plan.blocks.clear();
+  find_places(plan);
+  return bytes();
 }
 
 }  // namespace lodestone::engine

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -124,6 +125,15 @@ enum class Leaving : std::uint8_t {
 [[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs,
                               Level level = Level::O0, Leaving leaving = Leaving::as_looks,
                               const Lowered* like = nullptr);
+
+/// Lowers as `lowered` does, but finds no places: operands name pieces, and blocks have the bytes of what is
+/// alive at their fullest launch. That is enough to see that a program does not fit.
+[[nodiscard]] Lowered unplaced(const Program& program, std::span<const Strides> inputs, Level level);
+
+/// Returns the bytes of the blocks of a plan of this program; where not even what is alive at the fullest
+/// launch takes `most` bytes or less, those of that. errors: those of `lowered`.
+[[nodiscard]] std::size_t block_bytes(const Program& program, std::span<const Strides> inputs, Level level,
+                                      std::size_t most = std::numeric_limits<std::size_t>::max());
 
 /// An output, as a held tensor, that may take the memory of an input.
 struct Donation {

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
 
 namespace lodestone::engine {
@@ -51,8 +49,9 @@ Recomputation::Recomputation(const Program& program, std::span<const Strides> in
     : program_(program),
       inputs_(inputs.begin(), inputs.end()),
       level_(level),
-      lives_(lives_in(program, lowered(program, inputs, level))),
+      lives_(lives_in(program, unplaced(program, inputs, level))),
       fullest_(lives_.fullest()) {
+  for (const Instruction& each : program.instructions()) work_.push_back(work_of(program, each));
   find_candidates();
 }
 
@@ -62,7 +61,7 @@ void Recomputation::find_candidates() {
   for (std::uint32_t number = 0; number < fullest_; ++number) {
     const Instruction& each = program_.instructions()[number];
     if (!is_repeatable(each)) continue;
-    double of_all = work_of(program_, each);
+    double of_all = work_[number];
     for (const ValueId id : program_.operands(each))
       of_all += is_gone_[lives_.root(id)] ? work[lives_.root(id)] : 0.0;
     for (ValueId id = each.first_result; id < each.first_result + each.n_results; ++id) {
@@ -82,7 +81,15 @@ bool Recomputation::is_made_again(ValueId id, const std::vector<bool>& missing) 
   return value.from == Value::From::result && value.of < fullest_ && missing[lives_.root(id)];
 }
 
-/// Returns the instructions in their old order, and each one that runs again before the first that needs it.
+/// Returns, by root, what is not there behind the fullest moment unless it is made again.
+std::vector<bool> Recomputation::missing(const Forgotten& forgotten) const {
+  std::vector<bool> missing = is_gone_;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) missing[candidates_[i].value] = forgotten[i];
+  return missing;
+}
+
+/// Returns the instructions that run: those needed, in their old order, and each one that runs again before
+/// the first that needs it.
 std::vector<Recomputation::Item> Recomputation::items(const std::vector<bool>& missing) const {
   std::vector<Item> result;
   std::vector<bool> is_there(program_.instructions().size(), false);
@@ -107,6 +114,7 @@ std::vector<Recomputation::Item> Recomputation::items(const std::vector<bool>& m
     }
     result.push_back({number, false});
   }
+  leave_out_unneeded(result, missing);
   return result;
 }
 
@@ -134,19 +142,16 @@ void Recomputation::leave_out_unneeded(std::vector<Item>& items, const std::vect
 }
 
 Program Recomputation::without(const Forgotten& forgotten) const {
-  std::vector<bool> missing = is_gone_;
-  for (std::size_t i = 0; i < candidates_.size(); ++i) missing[candidates_[i].value] = forgotten[i];
-  std::vector<Item> all = items(missing);
-  leave_out_unneeded(all, missing);
+  const std::vector<bool> missing = this->missing(forgotten);
   Rebuilt rebuilt(program_);
-  std::map<ValueId, ValueId> again;
-  for (const Item& item : all) {
+  std::vector<ValueId> again(program_.values().size());  // those of what runs again
+  for (const Item& item : items(missing)) {
     const Instruction& each = program_.instructions()[item.instruction];
     const bool is_behind = item.is_again || item.instruction > fullest_;
     std::vector<ValueId> operands;
     std::vector<Aval> results;
     for (const ValueId id : program_.operands(each))
-      operands.push_back(is_behind && is_made_again(id, missing) ? again.at(id) : rebuilt.of(id));
+      operands.push_back(is_behind && is_made_again(id, missing) ? again[id] : rebuilt.of(id));
     for (std::uint32_t i = 0; i < each.n_results; ++i)
       results.push_back(program_.values()[each.first_result + i].aval);
     const ValueId first = rebuilt.add(each, operands, results);
@@ -162,12 +167,6 @@ Program Recomputation::without(const Forgotten& forgotten) const {
 }
 
 // ---- The choice ------------------------------------------------------------------------------------------
-
-std::size_t Recomputation::block_bytes(const Program& program) const {
-  std::size_t bytes = 0;
-  for (const Block& each : lowered(program, inputs_, level_).blocks) bytes += each.bytes;
-  return bytes;
-}
 
 double Recomputation::work(const Program& program) {
   double ns = 0.0;
@@ -202,12 +201,13 @@ Recomputation::Forgotten Recomputation::given_back(Forgotten forgotten, std::siz
   for (std::size_t first = 0; first < order.size(); first += portion) {
     Forgotten fewer = forgotten;
     for (std::size_t i = first; i < std::min(first + portion, order.size()); ++i) fewer[order[i]] = false;
-    if (block_bytes(without(fewer)) <= budget) forgotten = std::move(fewer);
+    if (block_bytes(without(fewer), budget) <= budget) forgotten = std::move(fewer);
   }
   return forgotten;
 }
 
-Recomputation::Forgotten Recomputation::within(std::size_t budget) const {
+/// Returns the choices of lengths and costs on a grid, those with the least work first.
+std::vector<Recomputation::Choice> Recomputation::choices() const {
   std::vector<double> costs;
   std::size_t all_bytes = 0;
   for (const Candidate& each : candidates_) {
@@ -215,39 +215,46 @@ Recomputation::Forgotten Recomputation::within(std::size_t budget) const {
     all_bytes += each.bytes;
   }
   std::ranges::sort(costs);
-  Forgotten best(candidates_.size(), false);
-  std::size_t smallest = block_bytes(program_);
-  double least_work = std::numeric_limits<double>::infinity();
-  std::vector<Forgotten> tried;
+  std::vector<Choice> result;
   constexpr int n_costs = 6, n_lengths = 20;
   for (int cost = 1; cost <= n_costs && !costs.empty(); ++cost) {
     const double most = costs[(costs.size() - 1) * static_cast<std::size_t>(cost) / n_costs];
     for (int length = 0; length < n_lengths; ++length) {
       const double share = std::exp2(-0.5 * length);
       Forgotten choice = in_segments(most, static_cast<std::size_t>(share * static_cast<double>(all_bytes)));
-      if (std::ranges::find(tried, choice) != tried.end()) continue;
-      const Program program = without(choice);
-      const std::size_t bytes = block_bytes(program);
-      smallest = std::min(smallest, bytes);
-      if (bytes <= budget && work(program) < least_work) {
-        least_work = work(program);
-        best = choice;
-      }
-      tried.push_back(std::move(choice));
+      if (std::ranges::find(result, choice, &Choice::forgotten) != result.end()) continue;
+      double work = 0.0;
+      for (const Item& item : items(missing(choice))) work += work_[item.instruction];
+      result.push_back({std::move(choice), work});
     }
   }
-  if (least_work == std::numeric_limits<double>::infinity())
-    throw core::InvalidArgument(
-        "engine::compile#budget_too_small",
-        "expected a budget of at least {} bytes for what lives within a call, the "
-        "smallest that recomputation reaches, got {}; raise it or use a smaller batch",
-        smallest, budget);
-  return given_back(std::move(best), budget);
+  std::ranges::stable_sort(result, {}, &Choice::work);
+  return result;
+}
+
+/// Returns the bytes of the smallest block of these choices and of the program as it is.
+std::size_t Recomputation::smallest(const std::vector<Choice>& choices) const {
+  std::size_t smallest = block_bytes(program_);
+  for (const Choice& each : choices)
+    smallest = std::min(smallest, block_bytes(without(each.forgotten), smallest));
+  return smallest;
+}
+
+Recomputation::Forgotten Recomputation::within(std::size_t budget) const {
+  std::vector<Choice> choices = this->choices();
+  for (Choice& each : choices) {
+    if (block_bytes(without(each.forgotten), budget) <= budget)
+      return given_back(std::move(each.forgotten), budget);
+  }
+  throw core::InvalidArgument("engine::compile#budget_too_small",
+                              "expected a budget of at least {} bytes for what lives within a call, the "
+                              "smallest that recomputation reaches, got {}; raise it or use a smaller batch",
+                              smallest(choices), budget);
 }
 
 Program within_budget(Program program, std::span<const Strides> inputs, std::size_t budget, Level level) {
   const Recomputation recomputation(program, inputs, level);
-  if (recomputation.block_bytes(program) <= budget) return program;
+  if (recomputation.block_bytes(program, budget) <= budget) return program;
   return recomputation.without(recomputation.within(budget));
 }
 

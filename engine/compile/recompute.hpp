@@ -30,8 +30,11 @@ class Recomputation {
   /// Returns the program that makes each of these again, out of what lives at the fullest moment. Each is
   /// made before the first instruction behind that moment which needs it; what nobody needs is left out.
   [[nodiscard]] Program without(const Forgotten& forgotten) const;
-  /// Returns the bytes of the blocks of its plan.
-  [[nodiscard]] std::size_t block_bytes(const Program& program) const;
+  /// Returns the bytes of the blocks of its plan, or more than `most` where they are.
+  [[nodiscard]] std::size_t block_bytes(const Program& program,
+                                        std::size_t most = std::numeric_limits<std::size_t>::max()) const {
+    return engine::block_bytes(program, inputs_, level_, most);
+  }
   /// Returns the nanoseconds of a program's instructions, roughly.
   [[nodiscard]] static double work(const Program& program);
   /// Returns the choice with little work whose block has at most `budget` bytes. Segments of candidates that
@@ -43,17 +46,25 @@ class Recomputation {
 
  private:
   struct Item;
+  struct Choice {
+    Forgotten forgotten;
+    double work;  ///< nanoseconds of the program without it
+  };
   void find_candidates();
   [[nodiscard]] bool is_repeatable(const Instruction& each) const { return !each.is_effect && !each.op->run; }
   [[nodiscard]] bool is_made_again(ValueId id, const std::vector<bool>& missing) const;
+  [[nodiscard]] std::vector<bool> missing(const Forgotten& forgotten) const;
   [[nodiscard]] std::vector<Item> items(const std::vector<bool>& missing) const;
   void leave_out_unneeded(std::vector<Item>& items, const std::vector<bool>& missing) const;
   [[nodiscard]] Forgotten in_segments(double most_work_per_byte, std::size_t bytes) const;
+  [[nodiscard]] std::vector<Choice> choices() const;
+  [[nodiscard]] std::size_t smallest(const std::vector<Choice>& choices) const;
   [[nodiscard]] Forgotten given_back(Forgotten forgotten, std::size_t budget) const;
 
   const Program& program_;
   std::vector<Strides> inputs_;
   Level level_;
+  std::vector<double> work_;  // by instruction, ns
   LiveBytes lives_;
   std::uint32_t fullest_;
   std::vector<bool> is_gone_;  // by root: made before the fullest moment, needed up to it

@@ -95,14 +95,24 @@ struct Works {
   std::map<std::string, OpProfile> of_op;
   std::int64_t n_untimed = 0;
   KernelClock clock;
+  std::vector<std::pair<const Lowered*, std::int64_t>> runs = {};
 
-  void add(const Lowered& plan, std::int64_t n_runs) {
-    for (const Launch& each : plan.launches) {
-      if (each.control == nullptr) {
-        add(plan, each, n_runs);
-      } else {
-        add(each.control->counted_body().lowered(), n_runs * each.control->n_runs());
+  void add(const Lowered& plan) {
+    count(plan, 1);
+    for (const auto& [of, n_runs] : runs) {
+      for (const Launch& each : of->launches) {
+        if (each.control == nullptr) add(*of, each, n_runs);
       }
+    }
+  }
+  /// Counts runs of a plan and of the bodies in it, which launches share.
+  void count(const Lowered& plan, std::int64_t n_runs) {
+    auto known = std::ranges::find(runs, &plan, [](const auto& each) { return each.first; });
+    if (known == runs.end()) known = runs.insert(known, {&plan, 0});
+    known->second += n_runs;
+    for (const Launch& each : plan.launches) {
+      if (each.control != nullptr)
+        count(each.control->counted_body().lowered(), n_runs * each.control->n_runs());
     }
   }
   void add(const Lowered& plan, const Launch& launch, std::int64_t n_runs) {
@@ -120,7 +130,7 @@ struct Works {
 
 void add_work(DryRun& result, const Lowered& plan, const DryRunOptions& options) {
   Works works{{}, 0, KernelClock(options.times ? options.most_timed_bytes : 0)};
-  works.add(plan, 1);
+  works.add(plan);
   result.n_untimed += works.n_untimed;
   for (const auto& [name, work] : works.of_op) result.ops.push_back(work);
   std::ranges::stable_sort(result.ops, [](const OpProfile& a, const OpProfile& b) {

@@ -36,6 +36,9 @@ struct MemoryPlan {
 /// arXiv:2001.03288
 [[nodiscard]] MemoryPlan placed(std::span<const Piece> pieces);
 
+/// Returns the bytes of the pieces that live at the fullest launch, without placing them.
+[[nodiscard]] std::size_t most_alive(std::span<const Piece> pieces);
+
 /// Checks that pieces that live at once do not overlap, and that all fit into the block. Those written in
 /// place must lie where they should. errors: InvalidArgument that names the pieces.
 void verify(std::span<const Piece> pieces, const MemoryPlan& plan);

@@ -56,6 +56,7 @@ class MemoryPlanner {
  public:
   explicit MemoryPlanner(std::span<const Piece> pieces);
   [[nodiscard]] MemoryPlan plan() const;
+  [[nodiscard]] std::size_t most_alive() const { return most_alive_; }
 
  private:
   using Numbers = std::vector<std::uint32_t>;  // of chains
@@ -67,7 +68,7 @@ class MemoryPlanner {
     std::vector<std::size_t> offsets;  // by chain
     std::size_t bytes = 0;
   };
-  [[nodiscard]] std::size_t most_alive() const;
+  [[nodiscard]] std::size_t count_most_alive() const;
   [[nodiscard]] Numbers in_order(Order order) const;
   [[nodiscard]] Placement placement(const Numbers& order, Gap gap) const;
   [[nodiscard]] Placement mended(const Way& way) const;
@@ -88,10 +89,10 @@ MemoryPlanner::MemoryPlanner(std::span<const Piece> pieces) {
       chains_[chain_of_.back()].last = each.last;
     }
   }
-  most_alive_ = most_alive();
+  most_alive_ = count_most_alive();
 }
 
-std::size_t MemoryPlanner::most_alive() const {
+std::size_t MemoryPlanner::count_most_alive() const {
   std::vector<std::pair<std::uint32_t, std::int64_t>> changes;  // launch, bytes more
   for (const Chain& each : chains_) {
     const auto bytes = static_cast<std::int64_t>(each.bytes);
@@ -208,5 +209,7 @@ MemoryPlan MemoryPlanner::plan() const {
 }  // namespace
 
 MemoryPlan placed(std::span<const Piece> pieces) { return MemoryPlanner(pieces).plan(); }
+
+std::size_t most_alive(std::span<const Piece> pieces) { return MemoryPlanner(pieces).most_alive(); }
 
 }  // namespace lodestone::engine

@@ -10,7 +10,13 @@ thread_local HostStateScope* innermost_scope = nullptr;
 }
 
 HostStateScope::HostStateScope() : outer_(std::exchange(innermost_scope, this)) {}
-HostStateScope::~HostStateScope() { innermost_scope = outer_; }
+HostStateScope::~HostStateScope() {
+  innermost_scope = outer_;
+  if (outer_ == nullptr) return;
+  for (HostChoice& each : choices_) {
+    if (!outer_->knows(each.id)) outer_->choices_.push_back(std::move(each));
+  }
+}
 HostStateScope* HostStateScope::innermost() { return innermost_scope; }
 
 bool HostStateScope::knows(const void* id) const {

@@ -17,7 +17,7 @@ struct HostChoice {
 };
 
 /// While one lives, this thread records a function that will run often: what the function asks or changes of
-/// such state is noted as it was before.
+/// such state is noted as it was before. A scope around it learns the same when it ends.
 class HostStateScope {
  public:
   HostStateScope();

@@ -6,12 +6,14 @@
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/record/host_state.hpp"
 #include "engine/record/tuple.hpp"
 #include "engine/transform/attributes.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/register.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace lodestone::engine {
 namespace {
@@ -23,6 +25,89 @@ Tensor call_jvp(R args, std::span<const Tensor> tangents) {
   const std::vector<bool> marked = present(tangents, body.inputs());
   return call(pushed_forward(body, marked, args.where), joined({args.in, picked(tangents, marked)}), 0,
               args.where);
+}
+
+/// A function as one op, and its recordings so far where calls are equal; threads may call at once.
+class Checkpoint {
+ public:
+  Checkpoint(Function f, std::vector<std::string> save, Calls calls, std::source_location where)
+      : f_(std::move(f)), save_(std::move(save)), calls_(calls), where_(where) {}
+  [[nodiscard]] Tensors call(const Tensors& x);
+
+ private:
+  struct Recording {
+    std::vector<Aval> like;
+    Subgraph::WithCells function;
+    std::vector<HostChoice> choices;  ///< that the function met
+  };
+  [[nodiscard]] Tensors marked(const Trace& trace) const;
+  [[nodiscard]] Subgraph::WithCells recorded(const Tensors& x) const;
+  [[nodiscard]] Subgraph::WithCells recorded_once(const Tensors& x);
+
+  const Function f_;
+  const std::vector<std::string> save_;
+  const Calls calls_;
+  const std::source_location where_;
+  std::mutex mutex_;
+  std::vector<Recording> recordings_;
+};
+
+/// Returns the tensors that are marked by the names to be saved.
+Tensors Checkpoint::marked(const Trace& trace) const {
+  Tensors result;
+  std::vector<std::string> missing = save_;
+  for (const auto& [tensor, attrs] : trace.outputs_of(op_named("checkpoint_name"))) {
+    const std::string& name = attrs_as<NameAttrs>(*attrs).name;
+    if (std::find(save_.begin(), save_.end(), name) == save_.end()) continue;
+    result.push_back(tensor);
+    std::erase(missing, name);
+  }
+  if (!missing.empty())
+    throw core::InvalidArgument(
+        "checkpoint#unknown_mark",
+        "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), found no such mark {}",
+        missing[0], at_line(where_));
+  return result;
+}
+
+Subgraph::WithCells Checkpoint::recorded(const Tensors& x) const {
+  return Subgraph::with_cells(
+      f_, avals_of(x), [&](const Trace& trace) { return marked(trace); }, where_);
+}
+
+/// Returns a recording for inputs like these that is there, or a new one.
+Subgraph::WithCells Checkpoint::recorded_once(const Tensors& x) {
+  const std::vector<Aval> like = avals_of(x);
+  const auto is_as_then = [](const HostChoice& each) { return each.now() == each.then; };
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Recording& each : recordings_) {
+      if (each.like != like || !std::ranges::all_of(each.choices, is_as_then)) continue;
+      for (const HostChoice& choice : each.choices) HostStateScope::note(choice.id, choice.now);
+      return each.function;
+    }
+  }
+  const HostStateScope host;
+  Subgraph::WithCells made = recorded(x);
+  const bool is_same_again = made.body.captured().empty() && !made.body.trace().runs_when_recorded() &&
+                             std::ranges::all_of(host.choices(), is_as_then);
+  if (!is_same_again) return made;
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t most = 8;
+  if (recordings_.size() == most) recordings_.erase(recordings_.begin());
+  recordings_.push_back({like, made, host.choices()});
+  return made;
+}
+
+Tensors Checkpoint::call(const Tensors& x) {
+  const auto [body, read, assigned] = calls_ == Calls::are_equal ? recorded_once(x) : recorded(x);
+  const Tensors inputs = joined({x, values_of(read), body.captured()});
+  if (inputs.empty()) return f_(x);
+  Tensors all = elements_of(engine::call(body, inputs, body.n_picked(), where_), where_);
+  const std::size_t n_own = body.n_outputs() - body.n_picked() - assigned.size();
+  assign_all(assigned, std::span(all).subspan(n_own, assigned.size()), where_);
+  all.resize(n_own);
+  return all;
 }
 
 Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
@@ -112,33 +197,9 @@ Tensor checkpoint_name(const Located& x, std::string name) {
   return record(op, {x.tensor}, make_attrs(NameAttrs{std::move(name)}), x.where);
 }
 
-Function checkpoint(Function f, std::vector<std::string> save, std::source_location where) {
-  return [f = std::move(f), save = std::move(save), where](const Tensors& x) -> Tensors {
-    const auto marked = [&](const Trace& trace) {
-      Tensors result;
-      std::vector<std::string> missing = save;
-      for (const auto& [tensor, attrs] : trace.outputs_of(op_named("checkpoint_name"))) {
-        const std::string& name = attrs_as<NameAttrs>(*attrs).name;
-        if (std::find(save.begin(), save.end(), name) == save.end()) continue;
-        result.push_back(tensor);
-        std::erase(missing, name);
-      }
-      if (!missing.empty())
-        throw core::InvalidArgument(
-            "checkpoint#unknown_mark",
-            "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), found no such mark {}",
-            missing[0], at_line(where));
-      return result;
-    };
-    const auto [body, read, assigned] = Subgraph::with_cells(f, avals_of(x), marked, where);
-    const Tensors inputs = joined({x, values_of(read), body.captured()});
-    if (inputs.empty()) return f(x);
-    Tensors all = elements_of(call(body, inputs, body.n_picked(), where), where);
-    const std::size_t n_own = body.n_outputs() - body.n_picked() - assigned.size();
-    assign_all(assigned, std::span(all).subspan(n_own, assigned.size()), where);
-    all.resize(n_own);
-    return all;
-  };
+Function checkpoint(Function f, std::vector<std::string> save, Calls calls, std::source_location where) {
+  const auto made = std::make_shared<Checkpoint>(std::move(f), std::move(save), calls, where);
+  return [made](const Tensors& x) { return made->call(x); };
 }
 
 }  // namespace lodestone::engine

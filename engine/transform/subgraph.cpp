@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 
 namespace lodestone::engine {
 namespace {
@@ -55,11 +56,34 @@ bool same_traces(const Trace& a, const Trace& b) {
 
 }  // namespace
 
+/// Functions made of one; threads may ask at once.
+struct Subgraph::Derived {
+  std::mutex mutex;
+  std::vector<std::pair<Derivation, Subgraph>> all;
+};
+
+Subgraph Subgraph::derived(const Derivation& derivation, const std::function<Subgraph()>& make) const {
+  if (trace_->runs_when_recorded()) return make();
+  {
+    const std::lock_guard lock(derived_->mutex);
+    const auto known =
+        std::ranges::find(derived_->all, derivation, [](const auto& each) { return each.first; });
+    if (known != derived_->all.end()) return known->second;
+  }
+  Subgraph made = make();
+  const std::lock_guard lock(derived_->mutex);
+  constexpr std::size_t most = 8;
+  if (derived_->all.size() == most) derived_->all.erase(derived_->all.begin());
+  derived_->all.emplace_back(derivation, made);
+  return made;
+}
+
 Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs,
                    const std::function<Tensors(const Trace&)>& also, std::source_location where)
     : Subgraph(recorded([&] { return Trace::without_values(f, inputs, where); }), also) {}
 
-Subgraph::Subgraph(Trace trace, const std::function<Tensors(const Trace&)>& also) {
+Subgraph::Subgraph(Trace trace, const std::function<Tensors(const Trace&)>& also)
+    : derived_(std::make_shared<Derived>()) {
   if (also) {
     const Tensors more = also(trace);
     n_picked_ = more.size();
@@ -140,7 +164,8 @@ Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked, std:
     const Trace trace = f.trace().again(first_of(all, f.n_inputs()), marked);
     return tangents_or_zeros(trace.push_forward(spread(from(all, f.n_inputs()), marked)), trace.outputs());
   };
-  return {tangents, avals, where};
+  return f.derived({Subgraph::Derivation::Way::forward, marked, {}, 0},
+                   [&] { return Subgraph(tangents, avals, where); });
 }
 
 Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given,
@@ -161,7 +186,8 @@ Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const s
     }
     return result;
   };
-  return {cotangents, avals, where};
+  return f.derived({Subgraph::Derivation::Way::back, wanted, given, n_saved},
+                   [&] { return Subgraph(cotangents, avals, where); });
 }
 
 Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size, std::source_location where) {

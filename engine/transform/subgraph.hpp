@@ -36,6 +36,16 @@ class Subgraph {
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   /// Records the function on these inputs, captured ones included.
   [[nodiscard]] Tensors operator()(const Tensors& inputs) const;
+  /// Description of what is made of a function: derivatives along these inputs, or of these outputs.
+  struct Derivation {
+    enum class Way : std::uint8_t { forward, back } way;
+    std::vector<bool> inputs, outputs;
+    std::size_t n_saved;
+    friend bool operator==(const Derivation&, const Derivation&) = default;
+  };
+  /// Returns a function made of this one; copies share it. `make`: makes it at first. One with ops that run
+  /// when they are recorded is made anew each time.
+  [[nodiscard]] Subgraph derived(const Derivation& derivation, const std::function<Subgraph()>& make) const;
   /// Returns the plans of a function that a loop runs again and again; copies share them.
   [[nodiscard]] LoopPlans& plans() const { return *plans_; }
 
@@ -43,6 +53,8 @@ class Subgraph {
   Subgraph(Trace trace, const std::function<Tensors(const Trace&)>& also);
   std::shared_ptr<const Trace> trace_;
   std::shared_ptr<LoopPlans> plans_ = std::make_shared<LoopPlans>();
+  struct Derived;
+  std::shared_ptr<Derived> derived_;
   Tensors captured_;
   std::size_t n_picked_ = 0;
 };

@@ -49,11 +49,14 @@ bool meet(std::atomic<int>& here, int arrived) {
   return here >= arrived;
 }
 
-/// Two threads share a loop, of which the one that called comes to its end so long before the other.
+/// Lets two threads share a loop, where the one that called is done so long before the other. Where they met
+/// late, it is longer: a loop waits for as long as its own part took.
 void wait_for_other(std::chrono::milliseconds time) {
+  const auto begin = std::chrono::steady_clock::now();
   std::atomic<int> here = 0;
   parallel_for(2, [&](std::ptrdiff_t) {
-    if (meet(here, 2) && thread_index() != 0) std::this_thread::sleep_for(time);
+    if (meet(here, 2) && thread_index() != 0)
+      std::this_thread::sleep_for(time + 2 * (std::chrono::steady_clock::now() - begin));
   });
 }
 

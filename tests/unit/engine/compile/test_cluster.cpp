@@ -205,6 +205,17 @@ TEST_CASE("clusters: a path that leaves and comes back is not closed", "[engine]
     return {of_a, of_b};
   };
   CHECK(work_of(crossed, {matrix(), transpose(matrix(3))}).n_launches == 3);
+  // The way back leads through a cluster, from its last op to what its first one makes.
+  const auto through_cluster = [](const Tensors& in) -> Tensors {
+    const Tensor first = exp(in[0]), maker = matmul(first, in[0]);
+    const Tensor a = sin(in[0]), user = matmul(a, in[0]), last = first + user;
+    return {last, a + maker};
+  };
+  const Tensors square{tests::drawn({5, 5}, 4)};
+  const Program through = clustered(
+      Program::of(Trace::without_values(through_cluster, avals_of(square), std::source_location::current())),
+      tests::strides_of(square));
+  CHECK(std::ranges::count(through.instructions(), &fused_op(), &Instruction::op) == 1);
   const Program program =
       Program::of(Trace::without_values(f, avals_of(Tensors{matrix()}), std::source_location::current()));
   std::vector<std::uint32_t> units(program.instructions().size());

@@ -95,6 +95,25 @@ TEST_CASE("recomputation: networks keep their bits on every budget and number of
   CHECK(n_smaller >= 10);
 }
 
+TEST_CASE("recomputation: what does not fit is seen without places, and else counted to the byte",
+          "[engine]") {
+  for (const tests::SampleNetwork& each : tests::SampleNetworks(DType::f32).all()) {
+    INFO(each.name);
+    const Optimized of(each.f, each.inputs);
+    const std::vector<Block> blocks = lowered(of.program, of.inputs).blocks;
+    std::size_t alive = 0;
+    for (const Block& block : blocks) alive += block.most_alive;
+    const std::size_t all = block_bytes(of.program, of.inputs);
+    CHECK(engine::block_bytes(of.program, of.inputs, Level::O0) == all);
+    CHECK(engine::block_bytes(of.program, of.inputs, Level::O0, all) == all);
+    CHECK(engine::block_bytes(of.program, of.inputs, Level::O0, alive) == all);
+    if (alive > 0) CHECK(engine::block_bytes(of.program, of.inputs, Level::O0, alive - 1) == alive);
+    std::size_t seen = 0;
+    for (const Block& block : unplaced(of.program, of.inputs, Level::O0).blocks) seen += block.bytes;
+    CHECK(seen == alive);
+  }
+}
+
 TEST_CASE("recomputation: a chain of n products lives in a multiple of the root of n", "[engine]") {
   constexpr int n = 64;
   constexpr Dim width = 32;

@@ -5,6 +5,7 @@
 #include "engine/memory/arena.hpp"
 #include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/host_state.hpp"
 #include "engine/record/variable.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/custom.hpp"
@@ -113,6 +114,75 @@ TEST_CASE("checkpoint: derivatives of every order, batches, and what the functio
                static_cast<void>(checkpoint(cube, {"nothing"})({row({1, 2})}));
              }),
              HasId("unknown_mark", {"\"nothing\""}));
+}
+
+TEST_CASE("checkpoint: calls that are equal record and differentiate the function once", "[engine]") {
+  int n_calls = 0, n_slopes = 0;
+  CustomRules rules{"cube"};
+  rules.vjp = [&](const Tensors& x, const Tensors&, const Tensors& w) -> Tensors {
+    ++n_slopes;
+    return {3.0 * x[0] * x[0] * w[0]};
+  };
+  const Function cube = custom([](const Tensors& x) -> Tensors { return {x[0] * x[0] * x[0]}; }, rules);
+  const Function f = [&](const Tensors& x) -> Tensors {
+    ++n_calls;
+    return {cube({sin(x[0])})[0] + x[0]};
+  };
+  const auto gradient_of = [&](Calls calls) {
+    const Function each = checkpoint(f, {}, calls);
+    const auto loss = [&](const Tensor& x) {
+      Tensors y{x};
+      for (int i = 0; i < 5; ++i) y = each(y);
+      return sum(y[0]) + sum(each({reshape(x, {3, 1})})[0]);
+    };
+    return grad(loss)(row({0.1, -0.4, 2})).to_vector<double>();
+  };
+  const std::vector<double> right = gradient_of(Calls::may_differ);
+  CHECK(n_calls == 6);
+  CHECK(n_slopes == 6);
+  n_calls = n_slopes = 0;
+  CHECK(gradient_of(Calls::are_equal) == right);
+  CHECK(n_calls == 2);  // once per shape
+  CHECK(n_slopes == 2);
+}
+
+TEST_CASE("checkpoint: equal calls call the function again for what it captured of the whole", "[engine]") {
+  int n_calls = 0;
+  const auto f = [&](const Tensor& x) {
+    const auto times_x = [&](const Tensors& in) -> Tensors {
+      ++n_calls;
+      return {in[0] * x};
+    };
+    const Function each = checkpoint(times_x, {}, Calls::are_equal);
+    return sum(each(each({x}))[0]);
+  };
+  CHECK(grad(f)(row({2, -1})).to_vector<double>() == std::vector<double>{12, 3});
+  CHECK(n_calls == 2);
+}
+
+TEST_CASE("checkpoint: equal calls read and assign cells, and follow the mode of modules", "[engine]") {
+  const Variable scale("scale", row({2, 3}));
+  int n_calls = 0, choice = 0;
+  const Function each = checkpoint(
+      [&](const Tensors& x) -> Tensors {
+        ++n_calls;
+        HostStateScope::note(&choice, [&] { return choice; });
+        scale.assign(scale.value() + 1.0);
+        return {choice == 0 ? x[0] * scale.value() : x[0] - scale.value()};
+      },
+      {}, Calls::are_equal);
+  const Tensor x = row({10, 10});
+  CHECK(each({x})[0].to_vector<double>() == std::vector<double>{30, 40});
+  CHECK(each({x})[0].to_vector<double>() == std::vector<double>{40, 50});
+  CHECK(n_calls == 1);
+  choice = 1;
+  CHECK(each({x})[0].to_vector<double>() == std::vector<double>{5, 4});
+  CHECK(n_calls == 2);
+  const HostStateScope host;
+  CHECK(each({x})[0].to_vector<double>() == std::vector<double>{4, 3});
+  CHECK(n_calls == 2);
+  REQUIRE(host.choices().size() == 1);  // whoever keeps what called it asks for the same
+  CHECK(host.choices()[0].then == 1);
 }
 
 TEST_CASE("custom: the rules are used, forward, in reverse, batched and differentiated again", "[engine]") {
