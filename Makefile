@@ -4,7 +4,7 @@ PRESET ?= release
 BENCH ?=
 CTEST_JOBS ?= 2
 
-.PHONY: help setup build test demo adversary bench results peers coverage format clean
+.PHONY: help setup build test demo demo3d adversary bench results peers coverage format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -24,6 +24,11 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET) --target mt_invert
 	scripts/demo.sh
+
+demo3d: setup ## invert a volume, the synthetic BLOCK2 of ModEM, and show where the results are
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --target mt_invert
+	scripts/demo.sh examples/block2/block2_3d.toml out/demo3d --dim 3
 
 adversary: build ## attack the program (N=10000 attacks, SEED=… repeats a trial)
 	python3 tests/adversary/run.py build/$(PRESET)/bin/mt_invert build/$(PRESET)/tests/adversary/craft_state . --count $(or $(N),1000) $(if $(SEED),--seed $(SEED))

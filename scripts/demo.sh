@@ -3,7 +3,7 @@
 # The demo: resistivity sections of southern Africa from measured data (SAMTEX, KIM–ETO line). Results in out/demo, out/demo_te and out/demo_te_learned.
 #
 #   scripts/demo.sh                       TE and TM; then TE alone, without and with a learned prior, beside the published sections
-#   scripts/demo.sh CONFIG [OUT]          this configuration alone (OUT: default out/demo)
+#   scripts/demo.sh CONFIG [OUT [OPTION …]]   this configuration alone (OUT: default out/demo), with options of `mt_invert invert` such as --dim 3
 #
 # MT_INVERT names the program (default: the release build).
 set -eu
@@ -14,21 +14,21 @@ if [ ! -x "$program" ]; then
   exit 3
 fi
 
-# invert CONFIG OUT, on one rank and all processors (OMP_NUM_THREADS limits them). A former demo in this folder is replaced; anything else in it is left alone
+# invert CONFIG OUT [OPTION …], on one rank and all processors (OMP_NUM_THREADS limits them). A former demo in this folder is replaced; anything else in it is left alone
 # (mt_invert then says so). Code 10, target rms not reached, is a result as well: field data hold more than a 2-D section can explain.
 invert() {
   if [ -e "$2/result.h5" ] || [ -e "$2/checkpoint.h5" ]; then
     rm -rf "$2"
   fi
   code=0
-  "$program" invert "$1" -o "$2" || code=$?
+  "$program" invert "$1" -o "$2" "${@:3}" || code=$?
   if [ "$code" -ne 0 ] && [ "$code" -ne 10 ]; then
     exit "$code"
   fi
 }
 
 out=${2:-out/demo}
-invert "${1:-examples/kim_eto/kim_eto.toml}" "$out"
+invert "${1:-examples/kim_eto/kim_eto.toml}" "$out" "${@:3}"
 
 if [ $# -eq 0 ]; then
   invert examples/kim_eto/kim_eto_te.toml out/demo_te
@@ -42,7 +42,7 @@ fi
 cat <<TEXT
 
 report    $out/report.html (open it in a browser)
-ParaView  $out/vtk/section.vtu, $out/vtk/section_world.vtu, $out/vtk/stations.vtp, $out/vtk/model.pvd
+ParaView  $(find "$out/vtk" -type f ! -name '*_[0-9]*' | sort | paste -sd' ')
 HDF5      $out/result.h5
 TEXT
 if [ $# -eq 0 ]; then

@@ -132,10 +132,10 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.cells_per_skin_depth = 2.5;
     options.first_layer = 0.12;
     options.layer_growth = 1.3;
-    options.growth = 2.0;
+    options.growth = 1.5;
     options.bottom_depth = 4.0;
     options.air_height = 6.0;
-    options.side_padding = 3.0;
+    options.side_padding = 4.0;
     options.max_edges = 5e5;
   }
   return options;
