@@ -3,7 +3,8 @@
 # The demo: resistivity sections of southern Africa from measured data (SAMTEX, KIM–ETO line). Results in out/demo, out/demo_te and out/demo_te_learned.
 #
 #   scripts/demo.sh                       TE and TM; then TE alone, without and with a learned prior, beside the published sections
-#   scripts/demo.sh CONFIG [OUT [OPTION …]]   this configuration alone (OUT: default out/demo), with options of `mt_invert invert` such as --dim 3
+#   scripts/demo.sh CONFIG [OUT [OPTION …]]   this configuration alone (OUT: default out/demo), with options of
+#                                         `mt_invert invert` such as --dim 3
 #
 # MT_INVERT names the program (default: the release build).
 set -eu
@@ -14,8 +15,8 @@ if [ ! -x "$program" ]; then
   exit 3
 fi
 
-# invert CONFIG OUT [OPTION …], on one rank and all processors (OMP_NUM_THREADS limits them). A former demo in this folder is replaced; anything else in it is left alone
-# (mt_invert then says so). Code 10, target rms not reached, is a result as well: field data hold more than a 2-D section can explain.
+# invert CONFIG OUT [OPTION …], on one rank and all processors (OMP_NUM_THREADS limits them). A former demo in this folder
+# is replaced; anything else in it is left alone (mt_invert then says so). Code 10, target rms not reached, is a result as well: field data hold more than a 2-D section can explain.
 invert() {
   if [ -e "$2/result.h5" ] || [ -e "$2/checkpoint.h5" ]; then
     rm -rf "$2"

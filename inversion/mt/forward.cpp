@@ -128,7 +128,8 @@ template <class Dimension>
 Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
                 const physics::mt::Observations& data,
                 const std::vector<physics::mt::StaticShiftKey>& shifts) {
-  const ForwardOptions& options = simulations->options();
+  ForwardOptions options = simulations->options();
+  options.redesign = options.redesign.value_or(usual_redesign(Dimension{}));
   const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
     return simulations->of_iterations(model, survey);
   };
@@ -145,7 +146,7 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,
-          .redesign = options.redesign.value_or(usual_redesign(Dimension{})),
+          .redesign = *options.redesign,
           .near_target = options.near_target,
           .remedy = way_to_agree(options)};
 }

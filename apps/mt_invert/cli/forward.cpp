@@ -79,8 +79,9 @@ TakeArguments add_forward(CLI::App& app) {
                    "axes of the fields: horizontal (default), or slope_parallel: along the surface")
       ->check(CLI::IsMember(core::all_words<physics::mt::Definition>()));
   command
-      ->add_option("--accuracy", parsed->accuracy,
-                   "default (0.5 %, 0.2 degrees), fine, or iteration: as inversions step (2 %, 0.57 degrees)")
+      ->add_option(
+          "--accuracy", parsed->accuracy,
+          "default (0.5 %, 0.2 degrees; volumes 1.5 %, 0.7 degrees), fine, or iteration: as inversions step")
       ->check(CLI::IsMember(accuracy_words()));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path,
