@@ -14,6 +14,7 @@ if(LODESTONE_ENGINE_ONLY)  # with these where they are, without MPI: no part of 
 endif()
 find_package(MPI REQUIRED COMPONENTS C CXX)
 find_package(PETSc 3.18 REQUIRED)
+find_package(HYPRE REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
 set(HDF5_PREFER_PARALLEL ON)

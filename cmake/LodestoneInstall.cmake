@@ -42,7 +42,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/lodestoneConfig.cmake
                               INSTALL_DESTINATION "${LODESTONE_CMAKE_DIR}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/lodestoneConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/lodestoneConfig.cmake" "${PROJECT_BINARY_DIR}/lodestoneConfigVersion.cmake"
-              "${PROJECT_SOURCE_DIR}/cmake/FindPETSc.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindPETSc.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindHYPRE.cmake"
         DESTINATION "${LODESTONE_CMAKE_DIR}")
 
 if(LODESTONE_ENGINE_ONLY)

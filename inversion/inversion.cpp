@@ -25,8 +25,8 @@ ProblemPtr checked(Problem problem) {
 }
 
 std::unique_ptr<optimize::Optimizer> optimizer_of(MPI_Comm comm, const Stage& stage, const Method& method) {
-  if (!stage.alternates()) return make_optimizer(comm, method);
   const Problem& problem = *stage.problem;
+  if (!stage.alternates()) return make_optimizer(comm, with_price(method, problem.forward.jacobian_products));
   const Regularizer of_codes(problem.earth.grid, problem.roughness, problem.norm, stage.reference,
                              *stage.codes);
   return make_alternating(comm, method, *of_codes.coded(), stage.codes->regions()->encoding());

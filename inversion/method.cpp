@@ -9,6 +9,14 @@ StopRules stop_rules(const Method& method) {
   return std::visit([](const auto& options) -> StopRules { return options.stop; }, method);
 }
 
+Method with_price(Method method, double jacobian_products) {
+  if (auto* gauss_newton = std::get_if<optimize::GaussNewtonOptions>(&method))
+    gauss_newton->jacobian_products = jacobian_products;
+  else if (auto* both = std::get_if<AlternatingOptions>(&method))
+    both->polish.jacobian_products = jacobian_products;
+  return method;
+}
+
 Method for_last_steps(Method method, double lambda) {
   constexpr int few = 5, few_of_descents = 10;
   if (auto* gauss_newton = std::get_if<optimize::GaussNewtonOptions>(&method)) {

@@ -34,6 +34,9 @@ using Method = std::variant<optimize::GaussNewtonOptions, optimize::DescentOptio
   return std::holds_alternative<AlternatingOptions>(method);
 }
 
+/// Returns the method with what its map states: the products that cost as much as all rows of J.
+[[nodiscard]] Method with_price(Method method, double jacobian_products);
+
 /// Returns the method for the last steps of a run, at the final accuracy: a few of them, which begin with the
 /// λ of the step before (0: as the method begins).
 [[nodiscard]] Method for_last_steps(Method method, double lambda);

@@ -81,6 +81,8 @@ struct Forward {
   /// Scale in which the maps take the cells: `linear` for the quantity itself.
   physics::mesh::Scale takes = physics::mesh::Scale::log10;
   bool used_only = false;  ///< the maps of the iterations return the used data alone
+  /// Products with J or Jᵀ that cost as much as all rows of J; 0: hardly more than a run.
+  double jacobian_products = 0.0;
   Redesigning redesign = Redesigning::never;
   double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the maps
   std::string remedy{};      ///< advice on how the iterations see the responses of the results

@@ -33,14 +33,15 @@ struct StepsEstimate {
 };
 
 StepsEstimate steps_estimate(const Inversion& run, double n_unknowns, double n_data) {
-  const auto* options = std::get_if<optimize::GaussNewtonOptions>(&run.method());
+  const Method method = with_price(run.method(), run.problem().forward.jacobian_products);
+  const auto* options = std::get_if<optimize::GaussNewtonOptions>(&method);
   if (options == nullptr) return {};
   const core::Team team(run.comm());
   const optimize::SystemBytes bytes = optimize::system_bytes(n_unknowns, n_data, options->inner);
   const bool matrix_free = optimize::is_matrix_free(team, *options, bytes);
-  return {matrix_free, bytes,
-          optimize::choice_in_words(matrix_free, bytes, optimize::jacobian_allowance(team, *options),
-                                    options->inner)};
+  return {
+      matrix_free, bytes,
+      optimize::choice_in_words(matrix_free, bytes, optimize::jacobian_allowance(team, *options), *options)};
 }
 
 /// Returns the linearizations held at a time: of the model, and of the best trial or of both ends of a line

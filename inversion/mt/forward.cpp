@@ -57,6 +57,13 @@ Redesigning usual_redesign(Sections) { return Redesigning::each_iteration; }
 /// A new map costs a volume a run of its own, and its meshes hardly change.
 Redesigning usual_redesign(Volumes) { return Redesigning::as_rms_falls; }
 
+/// Returns the products that cost as much as all rows of J; of a section its factors give them for little.
+double jacobian_products(Sections, const Survey& /*survey*/) { return 0.0; }
+/// Counts, for a volume, a solve for each of five fields at each station and frequency, two for a product.
+double jacobian_products(Volumes, const Survey& survey) {
+  return 2.5 * static_cast<double>(survey.stations.size());
+}
+
 core::MapPtr responses_of(std::shared_ptr<const d2::Simulation> simulation) { return simulation; }
 core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
   return d3::response_map(std::move(simulation));
@@ -146,6 +153,7 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,
+          .jacobian_products = jacobian_products(Dimension{}, data.survey),
           .redesign = *options.redesign,
           .near_target = options.near_target,
           .remedy = way_to_agree(options)};

@@ -34,6 +34,28 @@ void check_sea(const ProblemOptions& options, const mesh::Surface& surface) {
         options.sea_place.empty() ? "sea" : options.sea_place, options.sea->level_m, lowest_m);
 }
 
+bool has_x(const mesh::Shape& shape) {
+  if (const auto* outline = std::get_if<mesh::Polygon>(&shape)) return outline->plane() == mesh::Plane::plan;
+  return std::get<mesh::Box>(shape).x_m != mesh::Interval{};
+}
+
+/// Refuses lines and regions that are drawn in plan where the earth is a section.
+void check_planes(const ProblemOptions& options) {
+  if (options.dimension == 3) return;
+  const auto refuse = [](const std::string& place) {
+    throw core::ConfigError("configuration#needs_volume",
+                            "{}: expected places in the section, y and z, got x as well; invert a volume "
+                            "(--dim 3) or remove x",
+                            place);
+  };
+  for (const TearLine& each : options.tears) {
+    if (each.tear.plane == mesh::Plane::plan) refuse(each.place);
+  }
+  for (const FixedRegion& each : options.fixed) {
+    if (has_x(each.shape)) refuse(each.place);
+  }
+}
+
 std::vector<StaticShiftKey> shifts_of(const ProblemOptions& options, const physics::mt::Survey& survey) {
   if (!options.static_shift) return {};
   auto shifts = static_shift_keys(survey, options.static_shift->modes);
@@ -99,6 +121,7 @@ void describe(Target& target, const Observations& observed, mesh::Frame frame) {
 }  // namespace
 
 Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOptions& options) {
+  check_planes(options);
   const Observations data = predicted_data(observed, predicted_elements(options));
   Place place = place_of(data, options);
   check_sea(options, place.ground.surface);
@@ -108,7 +131,7 @@ Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOption
       "take more columns (grid.n_columns), or leave one of the two out if they disagree");
   StartModels models = start_models(options, data, earth);
   check_tears(options.tears, earth);
-  std::vector<Eigen::Index> free_cells = hold_regions(options.fixed, mesh::cells(earth), models);
+  std::vector<Eigen::Index> free_cells = hold_cells(options.fixed, options.areas, mesh::cells(earth), models);
   const std::vector<StaticShiftKey> shifts = shifts_of(options, data.kept().survey);
   Problem out(earth, data.data_set(), forward_of(comm, earth, data, shifts, options));
   if (!shifts.empty())
@@ -120,6 +143,7 @@ Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOption
   out.further.n = static_cast<Eigen::Index>(shifts.size());
   if (options.static_shift) out.further.sigma = options.static_shift->sigma_decades;
   for (const TearLine& each : options.tears) out.roughness.tears.push_back(each.tear);
+  if (options.areas) out.roughness.areas = options.areas->areas;
   describe(out, data, std::move(place.frame));
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <variant>
@@ -22,17 +23,27 @@ struct FromSoundings {};
 /// A model to start from or to stay near: a half-space in ohm m, a model of another run, or the soundings.
 using ModelSource = std::variant<double, physics::mesh::Model, FromSoundings>;
 
-/// Cells that are no unknowns: those whose centres lie in a shape.
+/// Cells that are no unknowns: those whose centres lie in a shape and between two depths.
 struct FixedRegion {
   physics::mesh::Shape shape;
   std::optional<double> resistivity_ohm_m{};  ///< absent: that of the reference model
   std::string place{};                        ///< in a configuration, for messages
+  physics::mesh::Interval z_m{};              ///< limits of an outline in plan
 };
 
 /// A tear with its place in a configuration, for messages.
 struct TearLine {
   physics::mesh::Tear tear;
   std::string place{};
+};
+
+/// Areas of the cells: of a grid of this shape, in its order.
+struct CellAreas {
+  std::array<int, 3> shape{};  ///< (n_z, n_y, n_x)
+  physics::mesh::Areas areas{};
+  std::vector<int>
+      held{};           ///< areas whose cells are no unknowns and keep the resistivity of the reference model
+  std::string place{};  ///< in a configuration, for messages
 };
 
 /// The choices of `problem`.
@@ -48,6 +59,7 @@ struct ProblemOptions {
   SoundingOptions soundings{};
   std::vector<TearLine> tears{};
   std::vector<FixedRegion> fixed{};
+  std::optional<CellAreas> areas{};
   std::optional<StaticShiftOptions> static_shift{};
   ForwardOptions forward{};
 };
@@ -57,7 +69,8 @@ struct ProblemOptions {
 ///
 /// Data of elements that the simulation of this dimension does not predict are masked as `not_predicted`.
 /// errors: InvalidArgument on a dimension without simulation, and when no usable datum is left; ConfigError
-/// when a sea holds no water, a tear or a fixed region misses the grid, or no cell is free; those of
+/// when a sea holds no water, or a tear or a fixed region misses the grid. Likewise when areas are of another
+/// shape, or no cell is free; those of
 /// `ground_under`, `design_grid` and the soundings.
 [[nodiscard]] Problem problem(MPI_Comm comm, const physics::mt::Observations& observed,
                               const ProblemOptions& options = {});

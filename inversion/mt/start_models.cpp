@@ -73,22 +73,54 @@ void warn_of_pieces_outside(const TearLine& line, const physics::mesh::Earth& ea
         line.place, pieces, extent_text(earth.grid));
 }
 
+void check_shape(const CellAreas& areas, const physics::mesh::Cells& cells) {
+  if (areas.shape == cells.shape) return;
+  const auto& [n_z, n_y, n_x] = areas.shape;
+  throw core::ConfigError("configuration#areas_of_another_grid",
+                          "{}: expected areas of the {} × {} × {} cells of the grid, got {} × {} × {}; take "
+                          "the grid of the model "
+                          "that belongs to the file (grid.from_start_model = true)",
+                          areas.place, cells.shape[2], cells.shape[1], cells.shape[0], n_x, n_y, n_z);
+}
+
+std::vector<Eigen::Index> cells_of_held_areas(const CellAreas& areas) {
+  std::vector<Eigen::Index> cells;
+  for (std::size_t cell = 0; cell < areas.areas.of_cell.size(); ++cell) {
+    if (std::ranges::find(areas.held, areas.areas.of_cell[cell]) != areas.held.end())
+      cells.push_back(static_cast<Eigen::Index>(cell));
+  }
+  return cells;
+}
+
 }  // namespace
 
-std::vector<Eigen::Index> hold_regions(const std::vector<FixedRegion>& regions,
-                                       const physics::mesh::Cells& cells, StartModels& models) {
+std::vector<Eigen::Index> hold_cells(const std::vector<FixedRegion>& regions,
+                                     const std::optional<CellAreas>& areas, const physics::mesh::Cells& cells,
+                                     StartModels& models) {
   std::vector<bool> held(static_cast<std::size_t>(cells.n_cells()), false);
+  const auto hold = [&](Eigen::Index cell) {
+    held[static_cast<std::size_t>(cell)] = true;
+    models.start[cell] = models.reference[cell];
+  };
+  if (areas) {
+    check_shape(*areas, cells);
+    const std::vector<Eigen::Index> inside = cells_of_held_areas(*areas);
+    std::ranges::for_each(inside, hold);
+    core::log::info("areas: {} cells are held", inside.size());
+  }
   for (const FixedRegion& region : regions) {
-    const std::vector<Eigen::Index> inside = cells.inside(region.shape);
+    std::vector<Eigen::Index> inside = cells.inside(region.shape);
+    std::erase_if(inside, [&](Eigen::Index cell) {
+      return !region.z_m.contains(cells.centre[static_cast<std::size_t>(cell)].z_m);
+    });
     if (inside.empty())
       throw core::ConfigError(
           "configuration#no_cell_inside",
           "{}: expected a region with the centre of at least one cell inside, but it contains no centre ({})",
           region.place, extent_text(cells.grid));
     for (const Eigen::Index cell : inside) {
-      held[static_cast<std::size_t>(cell)] = true;
       if (region.resistivity_ohm_m) models.reference[cell] = std::log10(*region.resistivity_ohm_m);
-      models.start[cell] = models.reference[cell];
+      hold(cell);
     }
     core::log::info("fixed region: {} cells", inside.size());
   }
@@ -99,7 +131,7 @@ std::vector<Eigen::Index> hold_regions(const std::vector<FixedRegion>& regions,
   if (free_cells.empty())
     throw core::ConfigError("configuration#no_free_cell",
                             "{}: the fixed regions hold every cell; leave some to invert for",
-                            regions.back().place);
+                            regions.empty() ? areas->place : regions.back().place);
   return free_cells;
 }
 

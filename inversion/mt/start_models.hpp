@@ -18,10 +18,12 @@ struct StartModels {
 [[nodiscard]] StartModels start_models(const ProblemOptions& options, const physics::mt::Observations& data,
                                        const physics::mesh::Earth& earth);
 
-/// Holds the cells of regions at their resistivity (else that of the reference model) in both models, and
-/// returns the others in order. errors: ConfigError when a region holds no cell or all cells are held.
-[[nodiscard]] std::vector<Eigen::Index> hold_regions(const std::vector<FixedRegion>& regions,
-                                                     const physics::mesh::Cells& cells, StartModels& models);
+/// Holds the cells of regions at their resistivity (else that of the reference model) in both models. Cells
+/// of held areas keep the reference model. Returns the others in order. errors: ConfigError when all cells
+/// are held, a region holds none, or areas have another shape than the grid.
+[[nodiscard]] std::vector<Eigen::Index> hold_cells(const std::vector<FixedRegion>& regions,
+                                                   const std::optional<CellAreas>& areas,
+                                                   const physics::mesh::Cells& cells, StartModels& models);
 
 /// Logs how many faces each tear crosses and warns of parts outside the grid. errors: ConfigError when a tear
 /// separates no two cells.

@@ -91,8 +91,7 @@ class GaussNewtonRun final : public Run {
                                            static_cast<double>(objective_.misfit.n_kept()), options_.inner);
     without_jacobian_ = is_matrix_free(team_, options_, bytes);
     if (options_.space == SystemSpace::automatic && *without_jacobian_)  // the usual choice needs no word
-      core::log::info("{}",
-                      choice_in_words(true, bytes, jacobian_allowance(team_, options_), options_.inner));
+      core::log::info("{}", choice_in_words(true, bytes, jacobian_allowance(team_, options_), options_));
     return *without_jacobian_;
   }
 

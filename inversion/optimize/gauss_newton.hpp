@@ -45,9 +45,11 @@ struct Cooling {
 struct GaussNewtonOptions {
   StopRules stop{};
   std::variant<Occam, Cooling> lambda{};
-  /// automatic: from all rows of J where they fit into memory, in the space with fewer flops; else without.
+  /// automatic: from all rows of J, in the space with fewer flops, where they fit into memory and cost no
+  /// more than products. Else without.
   SystemSpace space = SystemSpace::automatic;
   InnerSteps inner{};
+  double jacobian_products = 0.0;  ///< products that cost as much as all rows of J; 0: few
   double jacobian_bytes = 0.0;  ///< memory of a rank for J and its system; 0: half its share of the machine
   double lambda_start =
       0.0;  ///< 0: chosen so that the linearized rms of the first step is half the start's, or the target

@@ -67,17 +67,23 @@ double jacobian_allowance(const core::Team& team, const GaussNewtonOptions& opti
 
 bool is_matrix_free(const core::Team& team, const GaussNewtonOptions& options, const SystemBytes& bytes) {
   if (options.space != SystemSpace::automatic) return options.space == SystemSpace::matrix_free;
+  if (options.jacobian_products > most_products(options.inner)) return true;
   return team.any(bytes.with_jacobian > jacobian_allowance(team, options));
 }
 
 std::string choice_in_words(bool matrix_free, const SystemBytes& bytes, double allowance,
-                            const InnerSteps& inner) {
+                            const GaussNewtonOptions& options) {
+  const std::string price = options.jacobian_products > 0.0
+                                ? fmt::format(
+                                      "; all rows of the Jacobian cost as much as {:.0f} products, steps "
+                                      "without it take at most {:.0f}",
+                                      options.jacobian_products, most_products(options.inner))
+                                : "";
   return fmt::format(
       "steps are solved {}: the Jacobian and its system take {:.2f} GB of the {:.2f} GB that they may on a "
-      "rank, "
-      "products with up to {} directions {:.2f} GB",
+      "rank, products with up to {} directions {:.2f} GB{}",
       matrix_free ? "without a Jacobian" : "with a Jacobian", bytes.with_jacobian / 1e9, allowance / 1e9,
-      inner.max_steps, bytes.matrix_free / 1e9);
+      options.inner.max_steps, bytes.matrix_free / 1e9, price);
 }
 
 /// The rows of J that this rank works on, each a column of B.

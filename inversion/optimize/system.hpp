@@ -31,14 +31,18 @@ struct SystemBytes {
 /// of the machine. collective.
 [[nodiscard]] double jacobian_allowance(const core::Team& team, const GaussNewtonOptions& options);
 
-/// Returns true if a step is to be made without J: by the options, or because J and its system are larger
-/// than the allowance of any rank. collective.
+/// Returns the most products with J or Jᵀ that a step without J takes.
+[[nodiscard]] constexpr double most_products(const InnerSteps& inner) { return 2.0 * inner.max_steps + 1.0; }
+
+/// Returns true if a step is to be made without J: by the options, or because J is dear. It is dear where all
+/// its rows cost more than the products of such a step. So is it where J and its system are larger than the
+/// allowance of any rank. collective.
 [[nodiscard]] bool is_matrix_free(const core::Team& team, const GaussNewtonOptions& options,
                                   const SystemBytes& bytes);
 
 /// Returns the sentence that says how steps are solved, and why.
 [[nodiscard]] std::string choice_in_words(bool matrix_free, const SystemBytes& bytes, double allowance,
-                                          const InnerSteps& inner);
+                                          const GaussNewtonOptions& options);
 
 /// A model and ½‖residual‖² of its linearized data.
 struct LinearSample {

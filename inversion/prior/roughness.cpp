@@ -56,10 +56,12 @@ class Weights {
                     options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) -
                         options_.depth_weight_exponent);
   }
-  /// Returns area of a face / distance of the centres; only the part that a tear leaves of the face counts.
+  /// Returns area of a face / distance of the centres; only the part that tears and areas leave of the face
+  /// counts.
   [[nodiscard]] double conductance(const mesh::Face& face) const {
     const auto centre = [&](Eigen::Index cell) { return cells_.centre[static_cast<std::size_t>(cell)]; };
-    return weight_across(options_.tears, centre(face.a), centre(face.b)) * face.area / face.distance;
+    return weight_across(options_.tears, centre(face.a), centre(face.b)) *
+           options_.areas.weight_across(face.a, face.b) * face.area / face.distance;
   }
 
  private:
@@ -128,6 +130,10 @@ SparseMatrix second_order(const mesh::Cells& cells, const Weights& weights, cons
 
 SparseMatrix roughness_operator(const mesh::Cells& cells, const RoughnessOptions& options) {
   check(options);
+  const std::vector<int>& areas = options.areas.of_cell;
+  if (!areas.empty() && std::ssize(areas) != cells.n_cells())
+    throw core::ShapeError("inversion::roughness_operator#wrong_areas",
+                           "expected an area for each of {} cells, got {}", cells.n_cells(), areas.size());
   const Weights weights(cells, options);
   return options.order == 1 ? first_order(cells, weights, options) : second_order(cells, weights, options);
 }

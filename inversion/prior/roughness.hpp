@@ -31,12 +31,13 @@ struct RoughnessOptions {
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×
                                     ///< the longest side of the grid
   std::vector<physics::mesh::Tear> tears{};  ///< places at which the model may jump
+  physics::mesh::Areas areas{};              ///< cells between whose areas it may
 };
 
 /// Makes the roughness operator of cells in any dimension. No flux crosses the grid's edges (the outermost
 /// cells continue without end), so that a constant model has no roughness but its smallness. shapes: order 1:
 /// (n_rows, n_cells), rows: faces in the order of the cells (across x, y, then z), smallness; order 2:
-/// (n_cells, n_cells). errors: InvalidArgument.
+/// (n_cells, n_cells). errors: InvalidArgument, ShapeError unless each cell has an area or none has.
 [[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::Cells& cells,
                                                              const RoughnessOptions& options);
 [[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid& grid,

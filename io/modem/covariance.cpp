@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace lodestone::io::modem {
 namespace {
@@ -116,7 +117,33 @@ void check(const Covariance& of, const std::string& path) {
       path, of.n_x, of.n_y, of.n_z, of.n_z, of.area.size(), of.x_smoothing.size(), of.y_smoothing.size());
 }
 
+/// Returns the weight of a link of an autoregression in the roughness, relative to unit variance.
+double link_weight(double smoothing) {
+  const double alpha = std::min(smoothing, 0.999);
+  return alpha / (1.0 - alpha * alpha);
+}
+
+double mean_smoothing(const Covariance& of) {
+  double sum = of.z_smoothing;
+  for (const auto* each : {&of.x_smoothing, &of.y_smoothing})
+    sum = std::accumulate(each->begin(), each->end(), sum);
+  return sum / static_cast<double>(of.x_smoothing.size() + of.y_smoothing.size() + 1);
+}
+
 }  // namespace
+
+physics::mesh::Areas areas_of(const Covariance& covariance) {
+  physics::mesh::Areas out{.of_cell = covariance.area};
+  const double usual = mean_smoothing(covariance);
+  if (usual > 0.0) {
+    for (const CovarianceException& each : covariance.exceptions)
+      out.borders.push_back({each.area, each.other_area, link_weight(each.smoothing) / link_weight(usual)});
+  }
+  for (int area = 0; area <= largest_area; ++area) {
+    for (const int fixed : {Covariance::air, Covariance::sea}) out.borders.push_back({fixed, area, 0.0});
+  }
+  return out;
+}
 
 Covariance read_covariance(const std::string& path) {
   const std::string bytes = text::read_text(path);

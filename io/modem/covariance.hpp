@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mesh/tear.hpp"
+
 #include <string>
 #include <vector>
 
@@ -32,6 +34,12 @@ struct Covariance {
 /// to south. Layers without a block are area 1. errors: FileError, FormatError with file:line (too few or
 /// too many numbers, smoothing outside 0…1, areas outside 0…9, layers that are none).
 [[nodiscard]] Covariance read_covariance(const std::string& path);
+
+/// Returns the areas of the cells. Between air or sea and others no roughness counts; an exception of
+/// smoothing s changes that of its pair to s(1 − α²)/(α(1 − s²)), where α is the mean smoothing of the file:
+/// the ratio of the links of two autoregressions x_{i+1} = α x_i + noise. Pairs that no exception names
+/// count as elsewhere, as ModEM smooths across them. s and α stay below 0.999 in this formula.
+[[nodiscard]] physics::mesh::Areas areas_of(const Covariance& covariance);
 
 /// Writes such a file; layers alike follow each other in one block. Reading back gives the same numbers.
 /// errors: FileError; ShapeError unless there is an area for each cell and smoothing for each layer.

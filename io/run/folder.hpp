@@ -27,6 +27,7 @@ class RunFolder {
   [[nodiscard]] std::string soundings() const { return (path_ / "soundings.csv").string(); }
   [[nodiscard]] std::string log() const { return (path_ / "log.jsonl").string(); }
   [[nodiscard]] std::string vtk() const { return (path_ / "vtk").string(); }
+  [[nodiscard]] std::filesystem::path modem() const { return path_ / "modem"; }
 
   /// Makes the folder for a new run. errors: FileError; ConfigError when something is in it already.
   void prepare_new() const;

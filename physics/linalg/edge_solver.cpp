@@ -134,8 +134,9 @@ EdgeSolverKind choose_edge_solver(const fem::EdgeGrid& grid, Eigen::Index n_righ
 }
 
 std::unique_ptr<EdgeSolver> make_edge_solver(EdgeSolverKind kind, EdgeSystem system) {
-  return kind == EdgeSolverKind::direct ? make_direct_edge_solver(std::move(system))
-                                        : make_multigrid_edge_solver(std::move(system));
+  if (kind == EdgeSolverKind::direct) return make_direct_edge_solver(std::move(system));
+  if (kind == EdgeSolverKind::ams) return make_algebraic_edge_solver(std::move(system));
+  return make_multigrid_edge_solver(std::move(system));
 }
 
 }  // namespace lodestone::physics::linalg

@@ -123,15 +123,20 @@ class EdgeSolver {
 /// about 250 bytes an edge. errors: InvalidArgument when an axis has fewer than two cells or a mass is not
 /// finite and positive.
 [[nodiscard]] std::unique_ptr<EdgeSolver> make_multigrid_edge_solver(EdgeSystem system);
+/// Makes a solver by flexible GMRES around algebraic multigrid on auxiliary spaces (hypre's AMS), which the
+/// multigrid solver falls back to: a check that knows no geometry, five to ten times slower. errors: as
+/// above, and SolverError where hypre cannot set it up.
+[[nodiscard]] std::unique_ptr<EdgeSolver> make_algebraic_edge_solver(EdgeSystem system);
 /// Makes a solver by one factorization L D Lᵀ (MUMPS through PETSc): for small grids with many right-hand
 /// sides, and as the reference of others. errors: SolverError where PETSc is not running or memory lacks.
 [[nodiscard]] std::unique_ptr<EdgeSolver> make_direct_edge_solver(EdgeSystem system);
 
 /// The solvers that can be chosen.
-enum class EdgeSolverKind { automatic, direct, multigrid };
+enum class EdgeSolverKind { automatic, direct, multigrid, ams };
 constexpr auto words(EdgeSolverKind) {
   using enum EdgeSolverKind;
-  return core::Words<EdgeSolverKind>{{automatic, "auto"}, {direct, "direct"}, {multigrid, "multigrid"}};
+  return core::Words<EdgeSolverKind>{
+      {automatic, "auto"}, {direct, "direct"}, {multigrid, "multigrid"}, {ams, "ams"}};
 }
 /// The estimated need of a solver.
 struct EdgeSolverCost {

@@ -81,6 +81,17 @@ double weight_across(const std::vector<Tear>& tears, const Point& a, const Point
   return weight;
 }
 
+double Areas::weight_across(Eigen::Index cell, Eigen::Index other) const {
+  if (of_cell.empty()) return 1.0;
+  const int a = of_cell[static_cast<std::size_t>(cell)], b = of_cell[static_cast<std::size_t>(other)];
+  if (a == b) return 1.0;
+  const auto is_it = [&](const Border& border) {
+    return (border.area == a && border.other_area == b) || (border.area == b && border.other_area == a);
+  };
+  const auto found = std::ranges::find_if(borders, is_it);
+  return found == borders.end() ? 1.0 : found->weight;
+}
+
 std::vector<OutsidePiece> pieces_outside(const Tear& tear, const Box& box) {
   const bool in_section = tear.plane == Plane::section;
   const Interval u = in_section ? box.y_m : box.x_m, v = in_section ? box.z_m : box.y_m;

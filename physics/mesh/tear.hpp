@@ -30,6 +30,20 @@ void check(const Tear& tear);
 /// Returns the smallest weight of the tears that the segment from a to b meets; 1 where it meets none.
 [[nodiscard]] double weight_across(const std::vector<Tear>& tears, const Point& a, const Point& b);
 
+/// Cells sorted into areas, as land, sea and basins, and how much roughness counts between areas.
+struct Areas {
+  /// A pair of areas, in any order, and the factor on the roughness of faces between them.
+  struct Border {
+    int area, other_area;
+    double weight;  ///< 0: none, 1: as elsewhere
+  };
+  std::vector<int> of_cell{};     ///< (n_cells); empty: all cells are one area
+  std::vector<Border> borders{};  ///< pairs without an entry have weight 1
+
+  /// Returns the factor on the roughness between two cells.
+  [[nodiscard]] double weight_across(Eigen::Index cell, Eigen::Index other) const;
+};
+
 /// A piece of a tear that lies outside a box, where it has no effect.
 struct OutsidePiece {
   Point from, to;

@@ -45,7 +45,9 @@ case $step in
     for file in include/lodestone/engine/core/differentiable_map.hpp include/lodestone/physics/mt/d2/simulation.hpp; do
       [ -f "$prefix/$file" ] || fail "$file was not installed"
     done
-    [ -n "$(find "$prefix" -name FindPETSc.cmake)" ] || fail "FindPETSc.cmake was not installed"
+    for file in FindPETSc.cmake FindHYPRE.cmake; do
+      [ -n "$(find "$prefix" -name "$file")" ] || fail "$file was not installed"
+    done
     ! grep -rqF "$LODESTONE_BUILD" "$(dirname "$(find "$prefix" -name lodestoneConfig.cmake)")" || fail "the package names the build folder"
     ;;
   example)

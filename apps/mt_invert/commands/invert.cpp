@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/problem.hpp"
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
@@ -8,9 +9,15 @@
 #include "engine/core/timer.hpp"
 #include "inversion/run_estimate.hpp"
 #include "io/hdf5/store.hpp"
+#include "io/modem/covariance.hpp"
+#include "io/modem/modem.hpp"
 #include "io/run/folder.hpp"
 #include "io/run/write.hpp"
 #include "io/vtk/series.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
 
 namespace lodestone::mt_invert::commands {
 namespace {
@@ -58,6 +65,55 @@ void require_profile(const physics::mt::Observations& observed) {
       observed.stations.front().path);
 }
 
+io::modem::ModemDataOptions modem_options(const physics::mesh::TensorGrid& grid, const char* comment) {
+  io::modem::ModemDataOptions options{.dimension = grid.dimension(), .comment = comment};
+  if (grid.dimension() == 2) options.left_edge_m = grid.extent().y_m.from;
+  return options;
+}
+
+/// Returns areas by which ModEM holds the cells that the run holds, with its usual smoothing.
+io::modem::Covariance covariance_of(const inversion::Problem& problem) {
+  constexpr double usual_smoothing = 0.3;
+  const physics::mesh::TensorGrid& grid = problem.earth.grid;
+  const auto layers = static_cast<std::size_t>(grid.n_z());
+  io::modem::Covariance out{.n_x = static_cast<int>(grid.n_x()),
+                            .n_y = static_cast<int>(grid.n_y()),
+                            .n_z = static_cast<int>(grid.n_z()),
+                            .x_smoothing = std::vector<double>(layers, usual_smoothing),
+                            .y_smoothing = std::vector<double>(layers, usual_smoothing),
+                            .z_smoothing = usual_smoothing};
+  out.area.assign(static_cast<std::size_t>(grid.n_cells()), io::modem::Covariance::sea);
+  for (const Eigen::Index cell : problem.free_cells) out.area[static_cast<std::size_t>(cell)] = 1;
+  return out;
+}
+
+/// Writes what the run begins with as files of ModEM, so that what these cannot hold ends it here.
+void write_modem_start(const io::run::RunFolder& folder, const physics::mt::Observations& observed,
+                       const inversion::Problem& problem) {
+  core::make_folder(folder.modem());
+  const physics::mesh::TensorGrid& grid = problem.earth.grid;
+  io::modem::write_model((folder.modem() / "start.rho").string(),
+                         {problem.earth, problem.property, problem.start});
+  io::modem::write_data((folder.modem() / "observed.dat").string(), observed,
+                        modem_options(grid, "data used by mt_invert"));
+  if (grid.dimension() == 3)
+    io::modem::write_covariance((folder.modem() / "smooth.cov").string(), covariance_of(problem));
+}
+
+/// Writes the model and its responses as files of ModEM.
+void write_modem_end(const io::run::RunFolder& folder, physics::mt::Observations observed,
+                     const inversion::Outcome& outcome) {
+  for (std::size_t i = 0; i < observed.reason.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    observed.value[at] = outcome.predicted[at];
+    if (!std::isfinite(outcome.predicted[at])) observed.reason[i] = physics::mt::MaskReason::missing;
+  }
+  io::modem::write_model((folder.modem() / "model.rho").string(), outcome.model);
+  io::modem::write_data((folder.modem() / "predicted.dat").string(), observed,
+                        modem_options(outcome.model.earth.grid, "responses of the model of mt_invert"));
+  core::log::info("ModEM:      {}", folder.modem().string());
+}
+
 }  // namespace
 
 int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::CommandLine& line) {
@@ -97,6 +153,8 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
     run.resume_from(*checkpoint);
   }
   echo_configuration(comm, folder, arguments, config, made);
+  if (config.output.modem)
+    core::on_rank_zero(comm, [&] { write_modem_start(folder, observed, run.problem()); });
   add_directives(run, comm, config, folder);
   const inversion::Outcome outcome = run.minimize();
   if (outcome.was_stopped()) {
@@ -105,6 +163,8 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
         cli::resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
     return static_cast<int>(outcome.ending.code);
   }
+  if (config.output.modem && outcome.predicted.size() > 0)
+    core::on_rank_zero(comm, [&] { write_modem_end(folder, observed, outcome); });
   const int code = io::run::write(comm, folder.path(), run, outcome, files);
   core::log::debug("{}", core::TimerTotals::global().table());
   return code;

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "io/model/network.hpp"
 #include "io/model/read.hpp"
+#include "io/modem/covariance.hpp"
 #include "io/survey/observe.hpp"
 
 #include <fmt/format.h>
@@ -113,6 +114,17 @@ std::optional<inversion::prior::LearnedPriorOptions> prior_of(
   return prior;
 }
 
+/// Returns the areas of a ModEM covariance file; air and sea are held.
+std::optional<inversion::mt::CellAreas> areas_of(const config::RegularizationConfig& config) {
+  if (config.covariance_file.empty()) return {};
+  using io::modem::Covariance;
+  const Covariance file = io::modem::read_covariance(config.covariance_file);
+  return inversion::mt::CellAreas{.shape = {file.n_z, file.n_y, file.n_x},
+                                  .areas = io::modem::areas_of(file),
+                                  .held = {Covariance::air, Covariance::sea},
+                                  .place = config.covariance_place};
+}
+
 }  // namespace
 
 mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config, int dimension) {
@@ -139,6 +151,7 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, int 
                                         .soundings = config.soundings,
                                         .tears = config.regularization.tears,
                                         .fixed = config.regularization.fixed,
+                                        .areas = areas_of(config.regularization),
                                         .static_shift = config.static_shift,
                                         .forward = config.forward};
   if (config.grid.from_model) options.cells = std::get<physics::mesh::Model>(options.start).earth.grid;
@@ -154,11 +167,13 @@ inversion::About about(const config::Config& config) {
 inversion::Problem make_problem(MPI_Comm comm, const config::Config& config, const mt::Observations& observed,
                                 int dimension) {
   auto prior = prior_of(config.learned_prior);
-  inversion::Problem problem = inversion::mt::problem(comm, observed, problem_options(config, dimension));
+  inversion::mt::ProblemOptions options = problem_options(config, dimension);
+  inversion::Problem problem = inversion::mt::problem(comm, observed, options);
   problem.about.title = config.title;
   problem.about.configuration = config.toml;
   problem.bounds = config.bounds;
   problem.roughness = config.regularization.roughness;
+  if (options.areas) problem.roughness.areas = std::move(options.areas->areas);
   problem.norm = config.regularization.norm;
   problem.prior = std::move(prior);
   problem.huber_threshold = config.huber_threshold;

@@ -34,6 +34,7 @@ Rows<OutputConfig> output_rows() {
   return {
       row("vtk", &OutputConfig::vtk, "files for ParaView in `vtk/`"),
       row("report", &OutputConfig::report, "`report.html` and `pictures/`"),
+      row("modem", &OutputConfig::modem, "model, data and covariance as ModEM files in `modem/`, see below"),
       row("checkpoint", &OutputConfig::checkpoint, "`checkpoint.h5` after every iteration, for `--resume`")};
 }
 
@@ -170,6 +171,8 @@ void require_soundings_alone(const Config& config) {
   add(config.learned_prior.has_value(), "[learned_prior]");
   add(!regularization.tears.empty(), "[[regularization.tear]]");
   add(!regularization.fixed.empty(), "[[regularization.fixed]]");
+  add(!regularization.covariance_file.empty(), "regularization.modem_covariance_file");
+  add(config.output.modem, "output.modem");
   if (!tables.empty())
     throw core::ConfigError(
         "configuration#needs_section",

@@ -14,7 +14,7 @@ namespace lodestone::mt_invert::config {
 
 /// Table [output].
 struct OutputConfig {
-  bool vtk = true, report = true, checkpoint = true;
+  bool vtk = true, report = true, modem = false, checkpoint = true;
 };
 
 /// A whole checked configuration of `mt_invert invert`.

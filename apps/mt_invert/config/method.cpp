@@ -244,7 +244,9 @@ Rows<ForwardConfig> forward_rows() {
           "error of the meshes for half-space, layers, refinement and padding, of the final model"),
       row("solver", &ForwardConfig::solver, "factorization of the 2-D systems, see below"),
       row("edge_solver", &ForwardConfig::edge_solver,
-          "of the 3-D systems: \"multigrid\", \"direct\" (MUMPS), or by estimated time and memory")};
+          "of the 3-D systems: \"multigrid\", \"direct\" (MUMPS), \"ams\" (hypre, slow), or by estimated "
+          "time and "
+          "memory")};
 }
 
 }  // namespace

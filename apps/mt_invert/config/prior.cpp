@@ -54,80 +54,161 @@ Rows<RoughnessNormOptions> norm_rows(const std::string& key, const std::string& 
               .needs(key + " = \"l1\" or \"mgs\"", [](const auto& options) { return options.norm != l2; })};
 }
 
-std::vector<Point> points_of(const ConfigTable& table, const std::vector<double>& y,
-                             const std::vector<double>& z, std::size_t least) {
-  if (y.size() != z.size() || y.size() < least)
-    table.refuse("y_m", "bad_points",
-                 fmt::format("expected lists y_m and z_m of one length of at least {}, got {} and {}", least,
-                             y.size(), z.size()));
+/// The file whose areas of cells the roughness respects.
+Rows<RegularizationConfig> area_rows() {
+  return {path_row("modem_covariance_file", &RegularizationConfig::covariance_file,
+                   "of ModEM, with an area for each cell of a volume, see below")};
+}
+
+/// The places of a line or an outline as they are written: two of the three lists.
+struct PlacesForm {
+  std::vector<double> x_m, y_m, z_m;
+};
+
+/// A line or an outline: in plan where x is given.
+struct Outline {
   std::vector<Point> points;
-  for (std::size_t i = 0; i < y.size(); ++i) points.push_back({0.0, y[i], z[i]});
-  return points;
+  physics::mesh::Plane plane;
+};
+
+Outline outline_of(const ConfigTable& table, const PlacesForm& form, std::size_t least) {
+  const bool in_plan = table.has("x_m");
+  if (in_plan && table.has("z_m"))
+    table.refuse(
+        "z_m", "three_lists",
+        "expected y_m and z_m in the section or x_m and y_m in plan, got all three; depths of what is "
+        "drawn in plan are z_min_m and z_max_m");
+  const std::vector<double>&u = in_plan ? form.x_m : form.y_m, &v = in_plan ? form.y_m : form.z_m;
+  if (u.size() != v.size() || u.size() < least)
+    table.refuse("y_m", "bad_points",
+                 fmt::format("expected lists {} of one length of at least {}, got {} and {}",
+                             in_plan ? "x_m and y_m" : "y_m and z_m", least, u.size(), v.size()));
+  Outline out{{}, in_plan ? physics::mesh::Plane::plan : physics::mesh::Plane::section};
+  for (std::size_t i = 0; i < u.size(); ++i)
+    out.points.push_back(physics::mesh::point({u[i], v[i]}, out.plane));
+  return out;
+}
+
+template <class Form>
+Rows<Form> outline_rows(PlacesForm Form::*places_of, const std::string& what,
+                        const std::string& requirement) {
+  const auto list = [&](const char* key, std::vector<double> PlacesForm::*member,
+                        const std::string& meaning) {
+    return row(key, at(places_of, member), places(), meaning);
+  };
+  const auto required = [&](Row<Form> row) {
+    return requirement.empty() ? row : std::move(row).otherwise(requirement);
+  };
+  return {
+      required(list("y_m", &PlacesForm::y_m, what)),
+      list("z_m", &PlacesForm::z_m, "their depths, as those of the grid, of what is drawn in the section"),
+      list("x_m", &PlacesForm::x_m, "instead of depths: what is drawn in plan, in a volume (`--dim 3`)")};
+}
+
+/// Limits of a box as they are written; those that are left open lie far outside any grid.
+struct LimitsForm {
+  std::optional<double> x_min, x_max;
+  double y_min = -1e12, y_max = 1e12, z_min = -1e12, z_max = 1e12;
+};
+
+Interval interval_between(const ConfigTable& table, const char* least, double from, const char* largest,
+                          double to) {
+  if (!(from < to))
+    table.refuse(least, "empty_box", fmt::format("expected less than {} = {}, got {}", largest, to, from));
+  return {from, to};
+}
+
+Interval depths_of(const ConfigTable& table, const LimitsForm& form) {
+  return interval_between(table, "z_min_m", form.z_min, "z_max_m", form.z_max);
 }
 
 /// An entry of [[regularization.tear]] as it is written.
 struct TearForm {
-  std::vector<double> y_m, z_m;
+  PlacesForm places;
+  LimitsForm limits;
   double weight = 0.0;
 };
 
 Rows<TearForm> tear_rows() {
-  return {
-      row("y_m", &TearForm::y_m, places(), "points of the line, two or more").otherwise("required"),
-      row("z_m", &TearForm::z_m, places(), "their depths, as those of the grid").otherwise("required"),
-      row("weight", &TearForm::weight, within(0.0, 1.0), "of the roughness across: 0 none, 1 as elsewhere")};
+  const auto depth = [](const char* key, double LimitsForm::*member) {
+    return row(key, at(&TearForm::limits, member), places(), "limit of a curtain below a line in plan")
+        .otherwise("no limit");
+  };
+  return joined(outline_rows(&TearForm::places, "points of the line, two or more", "required"),
+                Rows<TearForm>{depth("z_min_m", &LimitsForm::z_min), depth("z_max_m", &LimitsForm::z_max),
+                               row("weight", &TearForm::weight, within(0.0, 1.0),
+                                   "of the roughness across: 0 none, 1 as elsewhere")});
 }
 
 inversion::mt::TearLine read_tear(ConfigTable table) {
   const TearForm form = read(table, tear_rows(), TearForm{});
-  return {{points_of(table, form.y_m, form.z_m, 2), form.weight}, table.place("y_m")};
+  const Outline line = outline_of(table, form.places, 2);
+  const bool in_plan = line.plane == physics::mesh::Plane::plan;
+  for (const char* key : {"z_min_m", "z_max_m"}) {
+    if (!in_plan && table.has(key))
+      table.refuse(key, "depths_of_section_line",
+                   "limits a curtain below a line in plan, x_m and y_m, which is not given");
+  }
+  return {{line.points, form.weight, line.plane, depths_of(table, form.limits)}, table.place("y_m")};
 }
 
-/// An entry of [[regularization.fixed]] as it is written. Limits that are left open lie far outside any grid.
+/// An entry of [[regularization.fixed]] as it is written.
 struct FixedForm {
-  std::vector<double> y_m, z_m;
-  double y_min = -1e12, y_max = 1e12, z_min = -1e12, z_max = 1e12;
+  PlacesForm places;
+  LimitsForm limits;
   std::optional<double> resistivity_ohm_m;
 };
 
 Rows<FixedForm> fixed_rows() {
-  return {
-      row("y_m", &FixedForm::y_m, places(), "corners of a polygon, three or more; it must not cross itself"),
-      row("z_m", &FixedForm::z_m, places(), "their depths, as those of the grid"),
-      row("y_min_m", &FixedForm::y_min, places(), "a box instead").otherwise("no limit"),
-      row("y_max_m", &FixedForm::y_max, places(), "likewise").otherwise("no limit"),
-      row("z_min_m", &FixedForm::z_min, places(), "likewise").otherwise("no limit"),
-      row("z_max_m", &FixedForm::z_max, places(), "likewise").otherwise("no limit"),
-      row("resistivity_ohm_m", &FixedForm::resistivity_ohm_m, resistivities(),
-          "what the cells with their centre inside keep; [bounds] does not apply to them")
-          .otherwise("of the reference model")};
+  const auto limit = [](const char* key, auto LimitsForm::*member, const char* meaning) {
+    return row(key, at(&FixedForm::limits, member), places(), meaning).otherwise("no limit");
+  };
+  return joined(
+      outline_rows(&FixedForm::places, "corners of a polygon, three or more; it must not cross itself", ""),
+      Rows<FixedForm>{limit("y_min_m", &LimitsForm::y_min, "a box instead"),
+                      limit("y_max_m", &LimitsForm::y_max, "likewise"),
+                      limit("z_min_m", &LimitsForm::z_min, "likewise, or of a polygon in plan"),
+                      limit("z_max_m", &LimitsForm::z_max, "likewise"),
+                      limit("x_min_m", &LimitsForm::x_min, "of a box in a volume (`--dim 3`)"),
+                      limit("x_max_m", &LimitsForm::x_max, "likewise"),
+                      row("resistivity_ohm_m", &FixedForm::resistivity_ohm_m, resistivities(),
+                          "what the cells with their centre inside keep; [bounds] does not apply to them")
+                          .otherwise("of the reference model")});
 }
 
-std::vector<Point> box_of(const ConfigTable& table, const FixedForm& box) {
-  if (!(box.y_min < box.y_max))
-    table.refuse("y_min_m", "empty_box",
-                 fmt::format("expected less than y_max_m = {}, got {}", box.y_max, box.y_min));
-  if (!(box.z_min < box.z_max))
-    table.refuse("z_min_m", "empty_box",
-                 fmt::format("expected less than z_max_m = {}, got {}", box.z_max, box.z_min));
-  return physics::mesh::points(
-      {{box.y_min, box.z_min}, {box.y_max, box.z_min}, {box.y_max, box.z_max}, {box.y_min, box.z_max}});
+/// Returns the box of these limits; it has x only where that is given, so that a section may refuse it.
+physics::mesh::Box box_of(const ConfigTable& table, const LimitsForm& form) {
+  physics::mesh::Box box{.y_m = interval_between(table, "y_min_m", form.y_min, "y_max_m", form.y_max),
+                         .z_m = depths_of(table, form)};
+  if (form.x_min || form.x_max)
+    box.x_m =
+        interval_between(table, "x_min_m", form.x_min.value_or(-1e12), "x_max_m", form.x_max.value_or(1e12));
+  return box;
 }
 
 inversion::mt::FixedRegion read_fixed(ConfigTable table) {
-  constexpr std::array limits{"y_min_m", "y_max_m", "z_min_m", "z_max_m"};
-  const auto limit = std::ranges::find_if(limits, [&](const char* key) { return table.has(key); });
-  const bool is_box = limit != limits.end(), is_polygon = table.has("y_m") || table.has("z_m");
+  constexpr std::array sides{"x_min_m", "x_max_m", "y_min_m", "y_max_m"};
+  constexpr std::array depths{"z_min_m", "z_max_m"};
+  const auto has = [&](const char* key) { return table.has(key); };
+  const bool is_plan = table.has("x_m"), is_polygon = is_plan || table.has("y_m") || table.has("z_m");
+  const bool has_depths = std::ranges::any_of(depths, has), has_sides = std::ranges::any_of(sides, has);
+  const bool is_box = has_sides || (has_depths && !is_plan);
   if (is_box == is_polygon)
-    table.refuse("y_m", "polygon_or_box",
-                 "expected either the corners y_m and z_m of a polygon or limits y_min_m, y_max_m, z_min_m, "
-                 "z_max_m of a box");
+    table.refuse(
+        "y_m", "polygon_or_box",
+        "expected either the corners of a polygon, y_m and z_m or x_m and y_m, or limits y_min_m, y_max_m, "
+        "z_min_m, z_max_m, x_min_m, x_max_m of a box");
   const FixedForm form = read(table, fixed_rows(), FixedForm{});
-  const std::vector<Point> corners = is_box ? box_of(table, form) : points_of(table, form.y_m, form.z_m, 3);
-  const std::string place = table.place(is_box ? *limit : "y_m");
+  if (is_box) {
+    const auto limit = std::ranges::find_if(sides, has);
+    const char* key = limit != sides.end() ? *limit : *std::ranges::find_if(depths, has);
+    return {box_of(table, form.limits), form.resistivity_ohm_m, table.place(key)};
+  }
+  const Outline outline = outline_of(table, form.places, 3);
+  const std::string place = table.place("y_m");
   try {
-    return {physics::mesh::Polygon(corners, physics::mesh::Plane::section, "fixed region"),
-            form.resistivity_ohm_m, place};
+    return {physics::mesh::Polygon(outline.points, outline.plane, "fixed region"), form.resistivity_ohm_m,
+            place, depths_of(table, form.limits)};
   } catch (const core::InvalidArgument& error) {
     throw core::ConfigError("configuration#bad_polygon", "{}: {}", place, error.what());
   }
@@ -220,6 +301,8 @@ RegularizationConfig read_regularization(ConfigTable table) {
   RegularizationConfig config;
   config.roughness = read(table, roughness_rows(), config.roughness);
   config.norm = read(table, norm_rows("norm", "gradients"), config.norm);
+  config = read(table, area_rows(), config);
+  config.covariance_place = table.place("modem_covariance_file");
   if (config.norm.norm != RoughnessNorm::l2 && config.roughness.order != 1)
     table.refuse("norm", "norm_needs_first_order",
                  fmt::format("norms but \"l2\" count gradients and need order = 1, got order = {}",
@@ -263,6 +346,7 @@ std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
 void describe_prior(Page& page) {
   page.add("invert [regularization]", roughness_rows());
   page.add("invert [regularization]", norm_rows("norm", "gradients"));
+  page.add("invert [regularization]", area_rows());
   page.add("invert [[regularization.tear]]", tear_rows());
   page.add("invert [[regularization.fixed]]", fixed_rows());
   page.add("invert [static_shift]", shift_rows());

@@ -21,6 +21,8 @@ struct RegularizationConfig {
   inversion::prior::RoughnessNormOptions norm;
   std::vector<inversion::mt::TearLine> tears;
   std::vector<inversion::mt::FixedRegion> fixed;
+  std::string covariance_file{};   ///< a covariance file of ModEM; "": none
+  std::string covariance_place{};  ///< for messages
 };
 
 /// Table [static_shift], when enabled.

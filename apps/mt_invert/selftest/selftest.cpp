@@ -100,12 +100,19 @@ std::vector<Selftest> selftests() {
           responses("commemi2d2", "COMMEMI 2D-2: two deep conductive bodies"),
           responses("commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model"),
           responses("wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields"),
+          {"layered3d", "four layered earths as volumes, 1 ms to 10 000 s",
+           [](MPI_Comm comm, Accuracy accuracy) {
+             return SelftestReport{
+                 benchmarks::compare_layered_volumes(comm, benchmark_table("layered1d"), accuracy)};
+           }},
           volume("commemi3d1", "COMMEMI 3D-1A: a conductive block, full impedance and tipper"),
           volume("commemi3d2", "COMMEMI 3D-2A: two blocks in a layer"),
           volume("dtm1", "Dublin Test Model 1 beside the median of ten codes and within their spread"),
           {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
           {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included",
-           [](MPI_Comm comm, Accuracy) { return selftest_derivatives(comm); }}};
+           [](MPI_Comm comm, Accuracy) { return selftest_derivatives(comm); }},
+          {"derivatives3d", "Taylor and adjoint test of the 3-D simulation, hill included",
+           [](MPI_Comm comm, Accuracy) { return selftest_derivatives_3d(comm); }}};
 }
 
 std::string selftest_table(const Selftest& test, const SelftestReport& report) {

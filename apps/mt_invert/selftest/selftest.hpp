@@ -46,8 +46,9 @@ struct Selftest {
 /// Returns the benchmarks of responses and derivatives.
 [[nodiscard]] std::vector<Selftest> selftests();
 
-/// Runs the Taylor and the adjoint test of a small section with a hill. collective.
+/// Runs the Taylor and the adjoint test of a small section, or volume, with a hill. collective.
 [[nodiscard]] SelftestReport selftest_derivatives(MPI_Comm comm);
+[[nodiscard]] SelftestReport selftest_derivatives_3d(MPI_Comm comm);
 
 /// The report of a finished benchmark.
 struct SelftestResult {

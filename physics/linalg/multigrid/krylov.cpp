@@ -19,6 +19,7 @@ constexpr int stagnation_window = 20;     // iterations
 constexpr double slowest_factor = 0.9;    // mean of the window
 constexpr double largest_growth = 100.0;  // of the residual over its least value
 constexpr int gmres_size = 30;
+constexpr double slowest_restart = 0.5;  // what a run of GMRES may leave
 
 /// Sums over the parts of rows: what a product of two pairs needs.
 struct Sums {
@@ -228,12 +229,14 @@ Ending flexible_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Itera
     if (state.is_solved(options)) return Ending::converged;
     GmresRun run(cycle, *work, state);
     double left = 1.0;
-    const double wanted = 0.3 * options.tolerance / state.size().edges;
+    const ResidualSize before = state.size();
+    const double wanted =
+        0.3 * std::min(options.tolerance / before.edges, options.divergence_tolerance / before.divergence);
     for (int size = 0; size < gmres_size && i < options.max_iterations && left > wanted; ++size, ++i, ++n)
       left = run.extend();
     if (!std::isfinite(left)) return Ending::broke_down;
     run.finish();
-    if (left > std::pow(slowest_factor, stagnation_window)) return Ending::stagnated;
+    if (left > slowest_restart) return Ending::stagnated;
   }
   return state.is_solved(options) ? Ending::converged : Ending::stagnated;
 }

@@ -3,11 +3,14 @@
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "physics/linalg/edge_solver.hpp"
+#include "physics/linalg/multigrid/auxiliary_space.hpp"
 #include "physics/linalg/multigrid/krylov.hpp"
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace lodestone::physics::linalg {
@@ -25,26 +28,32 @@ double flattest_cell(const fem::EdgeGrid& grid) {
   return std::min(least(0), least(1)) / least(2);
 }
 
-/// A method of the chain of fallbacks.
+std::unique_ptr<Cycle> single_cycle(const EdgeSystem& system) { return make_cycle<float>(system); }
+std::unique_ptr<Cycle> double_cycle(const EdgeSystem& system) { return make_cycle<double>(system); }
+
+/// A method of the chain of fallbacks: iterations around a cycle. Methods of one `cycle` share it.
 struct Method {
   std::string_view name;
-  CycleReal real;
+  std::unique_ptr<Cycle> (*cycle)(const EdgeSystem&);
   Ending (*iterate)(const Cycle&, const EdgeSolveOptions&, Iteration&, int&);
 };
-constexpr std::array<Method, 3> chain{{{"single", CycleReal::single, conjugate_gradients},
-                                       {"double", CycleReal::twice, conjugate_gradients},
-                                       {"gmres", CycleReal::twice, flexible_gmres}}};
+constexpr std::array<Method, 4> chain{{{"single", single_cycle, conjugate_gradients},
+                                       {"double", double_cycle, conjugate_gradients},
+                                       {"gmres", double_cycle, flexible_gmres},
+                                       {"ams", make_auxiliary_space, flexible_gmres}}};
+constexpr std::size_t first_double = 1, algebraic = chain.size() - 1;
 
 class MultigridEdgeSolver final : public EdgeSolver {
  public:
-  explicit MultigridEdgeSolver(EdgeSystem given)
-      : EdgeSolver(std::move(given)), operator_(make_pair_operator(system())) {}
+  /// `first`: the method of the chain to begin with; absent: by precision.
+  MultigridEdgeSolver(EdgeSystem given, std::optional<std::size_t> first)
+      : EdgeSolver(std::move(given)), operator_(make_pair_operator(system())), first_(first) {}
 
-  [[nodiscard]] std::string name() const override { return "multigrid"; }
+  [[nodiscard]] std::string name() const override { return first_ == algebraic ? "ams" : "multigrid"; }
   [[nodiscard]] std::size_t bytes() const override {
     const std::lock_guard lock(mutex_);
     std::size_t total = operator_->bytes() + bytes_on_relief(system());
-    for (const auto* made : {single_.get(), double_.get()}) total += made == nullptr ? 0 : made->bytes();
+    for (const auto& [make, made] : cycles_) total += made->bytes();
     return total;
   }
 
@@ -69,17 +78,14 @@ class MultigridEdgeSolver final : public EdgeSolver {
     read_pair(*system().grid, b, column, right);
     Iteration state(*operator_, right);
     EdgeSolveReport report;
-    const bool is_single = options.real == CycleReal::automatic
-                               ? flattest_cell(*system().grid) <= flattest_single
-                               : options.real == CycleReal::single;
-    for (std::size_t i = is_single ? 0 : 1; i < chain.size(); ++i) {
-      const Method& method = chain[i];
-      if (i > (is_single ? 0U : 1U)) {
+    const std::size_t first = first_method(options);
+    for (std::size_t i = first; i < chain.size(); ++i) {
+      if (i > first) {
         if (!report.fallback.empty()) report.fallback += ", ";
-        report.fallback += method.name;
+        report.fallback += chain[i].name;
       }
       restart_where_useless(state);
-      report.ending = method.iterate(cycle(method.real), options, state, report.iterations);
+      report.ending = chain[i].iterate(cycle(chain[i].cycle), options, state, report.iterations);
       state.renew();
       if (report.ending == Ending::converged) break;
     }
@@ -94,31 +100,48 @@ class MultigridEdgeSolver final : public EdgeSolver {
     state.renew();
   }
 
-  const Cycle& cycle(CycleReal real) const {
+  [[nodiscard]] std::size_t first_method(const EdgeSolveOptions& options) const {
+    if (first_) return *first_;
+    const bool is_single = options.real == CycleReal::automatic
+                               ? flattest_cell(*system().grid) <= flattest_single
+                               : options.real == CycleReal::single;
+    return is_single ? 0 : first_double;
+  }
+
+  const Cycle& cycle(decltype(Method::cycle) make) const {
     const std::lock_guard lock(mutex_);
-    auto& made = real == CycleReal::single ? single_ : double_;
-    if (made == nullptr) {
-      const core::ScopedTimer timer("edge solver/set up");
-      made = real == CycleReal::single ? make_cycle<float>(system()) : make_cycle<double>(system());
+    for (const auto& [other, made] : cycles_) {
+      if (other == make) return *made;
     }
-    return *made;
+    const core::ScopedTimer timer("edge solver/set up");
+    return *cycles_.emplace_back(make, make(system())).second;
   }
 
   std::unique_ptr<const PairOperator> operator_;
+  std::optional<std::size_t> first_;
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<Cycle> single_, double_;  ///< made when first wanted
+  /// Made when first wanted; a list, so that they stay where they are.
+  mutable std::list<std::pair<decltype(Method::cycle), std::unique_ptr<Cycle>>> cycles_;
 };
 
-}  // namespace
-
-std::unique_ptr<EdgeSolver> make_multigrid_edge_solver(EdgeSystem system) {
+/// Makes either solver. errors: InvalidArgument on fewer than two cells along an axis.
+std::unique_ptr<EdgeSolver> make(EdgeSystem system, std::optional<std::size_t> first) {
   for (int axis = 0; axis < 3; ++axis) {
     if (system.grid->n(axis) < 2)
       throw core::InvalidArgument("linalg::make_multigrid_edge_solver#too_few_cells",
                                   "expected at least two cells along each axis, got {} along {}",
                                   system.grid->n(axis), "xyz"[axis]);
   }
-  return std::make_unique<MultigridEdgeSolver>(std::move(system));
+  return std::make_unique<MultigridEdgeSolver>(std::move(system), first);
+}
+
+}  // namespace
+
+std::unique_ptr<EdgeSolver> make_multigrid_edge_solver(EdgeSystem system) {
+  return make(std::move(system), {});
+}
+std::unique_ptr<EdgeSolver> make_algebraic_edge_solver(EdgeSystem system) {
+  return make(std::move(system), algebraic);
 }
 
 }  // namespace lodestone::physics::linalg

@@ -20,6 +20,13 @@ namespace lodestone::physics::mt::benchmarks {
 /// thicknesses are numbers with blanks between them. errors: also InvalidArgument where they are not.
 [[nodiscard]] std::vector<core::Comparison> compare_layered(const core::Table& reference);
 
+/// Compares ρₐ and phase of layered earths, solved as volumes, with such a table: both off-diagonal
+/// impedances at every other decade of 1 ms to 10 000 s. Limits: 0.5 % and 0.2°, fine 0.25 % and 0.1°.
+/// collective.
+[[nodiscard]] std::vector<core::Comparison> compare_layered_volumes(MPI_Comm comm,
+                                                                    const core::Table& reference,
+                                                                    Accuracy accuracy);
+
 /// Compares ρₐ, phase and tipper of a section with a table that gives them at sites, in both modes, for
 /// horizontal and for slope-parallel fields. collective.
 [[nodiscard]] std::vector<core::Comparison> compare_responses(MPI_Comm comm, const PublishedModel& model,

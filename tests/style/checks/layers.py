@@ -35,7 +35,7 @@ THIRD_PARTY = [
         r"mpi\.h",
         ["engine/core/mpi/", "physics/", "inversion/", "models/", "apps/", "examples/", "benchmarks/"],
     ),
-    ("hypre", r"(HYPRE|_hypre)", ["physics/"]),
+    ("hypre", r"(HYPRE|_hypre)", ["physics/linalg/"]),
     ("BLAS", r"(cblas|lapacke|openblas)", ["engine/", "inversion/"]),
     ("oneDNN", r"(oneapi/|dnnl)", ["engine/backend/cpu/"]),
     ("CUDA", r"(cuda|cublas|cudnn|nvrtc|nccl|cusparse)", ["engine/backend/cuda/", "physics/"]),

@@ -315,6 +315,35 @@ TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo 
   CHECK(read(minimal).regularization.norm.norm == inversion::prior::RoughnessNorm::l2);
 }
 
+TEST_CASE("configuration: tears and fixed regions of volumes are drawn in plan, with depths", "[apps]") {
+  using physics::mesh::Point;
+  const config::Config config =
+      read(minimal +
+           "[regularization]\nmodem_covariance_file = \"a/m.cov\"\n"
+           "[[regularization.tear]]\nx_m = [0, 10]\ny_m = [0, 5]\nz_max_m = 300\n"
+           "[[regularization.fixed]]\nx_m = [0, 10, 10]\ny_m = [0, 0, 10]\nz_min_m = 5\nz_max_m = 50\n"
+           "[[regularization.fixed]]\nx_min_m = 100\nz_max_m = 7\n");
+  CHECK(config.regularization.covariance_file.ends_with("a/m.cov"));
+  const inversion::mt::TearLine& tear = config.regularization.tears.at(0);
+  CHECK(tear.tear.plane == physics::mesh::Plane::plan);
+  CHECK(tear.tear.points[1] == Point{10.0, 5.0, 0.0});
+  CHECK(tear.tear.z_m.to == 300.0);
+  const auto& fixed = config.regularization.fixed;
+  CHECK((contains(fixed.at(0).shape, Point{9.0, 1.0, 0.0}) &&
+         !contains(fixed.at(0).shape, Point{1.0, 9.0, 0.0})));
+  CHECK(fixed.at(0).z_m == physics::mesh::Interval{5.0, 50.0});
+  CHECK((contains(fixed.at(1).shape, Point{101.0, 0.0, 6.0}) &&
+         !contains(fixed.at(1).shape, Point{99.0, 0.0, 6.0})));
+  CHECK(read(config.toml).toml == config.toml);
+  const std::string tears = minimal + "[[regularization.tear]]\n";
+  CHECK_THAT(refusal(tears + "x_m = [0, 1]\ny_m = [0, 1]\nz_m = [0, 1]\n"),
+             HasId("three_lists", {"z_min_m"}));
+  CHECK_THAT(refusal(tears + "y_m = [0, 1]\nz_m = [0, 1]\nz_max_m = 3\n"),
+             HasId("depths_of_section_line", {"z_max_m"}));
+  CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\nx_m = [0, 1, 1]\ny_m = [0, 0, 1]\ny_max_m = 3\n"),
+             HasId("polygon_or_box", {"x_max_m"}));
+}
+
 TEST_CASE(
     "configuration: a polygon that crosses itself, a lone norm_epsilon and a prior without width are refused",
     "[apps]") {

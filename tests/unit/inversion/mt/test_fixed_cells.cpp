@@ -42,10 +42,10 @@ TEST_CASE(
     "unknowns",
     "[inversion]") {
   StartModels models = small_models();
-  CHECK(hold_regions({}, cells, models).size() == 6);
-  CHECK(hold_regions({upper_left()}, cells, models) == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
+  CHECK(hold_cells({}, {}, cells, models).size() == 6);
+  CHECK(hold_cells({upper_left()}, {}, cells, models) == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
   CHECK(models.start[0] == 1.0);
-  CHECK(hold_regions({upper_left(1000.0)}, cells, models).size() == 5);
+  CHECK(hold_cells({upper_left(1000.0)}, {}, cells, models).size() == 5);
   CHECK(models.start[0] == Approx(3.0));
   CHECK(models.reference[0] == Approx(3.0));
   CHECK(models.start[1] == 2.0);
@@ -59,7 +59,7 @@ TEST_CASE("fixed regions: in a volume a box and prisms in section and in plan ho
       TensorGrid(physics::mesh::Edges{{0, 100, 200}, {0, 100, 200, 300}, {0, 100, 300}}));
   const auto n_free = [&](const physics::mesh::Shape& shape) {
     StartModels models{Eigen::VectorXd::Constant(12, 2.0), Eigen::VectorXd::Constant(12, 1.0)};
-    const auto free_cells = hold_regions({{shape, 1000.0, "c.toml:7"}}, volume, models);
+    const auto free_cells = hold_cells({{shape, 1000.0, "c.toml:7"}}, {}, volume, models);
     CHECK((models.start.array() > 2.5).count() == 12 - std::ssize(free_cells));
     return free_cells.size();
   };
@@ -70,9 +70,36 @@ TEST_CASE("fixed regions: in a volume a box and prisms in section and in plan ho
   StartModels models{Eigen::VectorXd::Zero(12), Eigen::VectorXd::Zero(12)};
   const auto error = tests::error_of<core::ConfigError>([&] {
     static_cast<void>(
-        hold_regions({{physics::mesh::Box{.x_m = {900, 950}}, {}, "c.toml:7"}}, volume, models));
+        hold_cells({{physics::mesh::Box{.x_m = {900, 950}}, {}, "c.toml:7"}}, {}, volume, models));
   });
   CHECK_THAT(error, tests::HasId("no_cell_inside", {"x 0 … 200 m", "y 0 … 300 m"}));
+}
+
+TEST_CASE("fixed regions: depths limit what an outline in plan holds", "[inversion]") {
+  using physics::mesh::Plane;
+  const auto volume = physics::mesh::cells(
+      TensorGrid(physics::mesh::Edges{{0, 100, 200}, {0, 100, 200, 300}, {0, 100, 300}}));
+  StartModels models{Eigen::VectorXd::Zero(12), Eigen::VectorXd::Ones(12)};
+  const physics::mesh::Polygon column(
+      physics::mesh::points({{100, 0}, {200, 0}, {200, 200}, {100, 200}}, Plane::plan), Plane::plan);
+  const auto free_cells = hold_cells({{column, {}, "c.toml:7", {100.0, 300.0}}}, {}, volume, models);
+  CHECK(free_cells == std::vector<Eigen::Index>{0, 1, 2, 3, 4, 5, 6, 8, 10, 11});
+  CHECK(models.start[7] == 1.0);
+  CHECK(models.start[1] == 0.0);
+}
+
+TEST_CASE("areas: cells of held areas keep the reference, areas of another grid are refused", "[inversion]") {
+  StartModels models = small_models();
+  const CellAreas areas{.shape = {2, 3, 1}, .areas = {.of_cell = {9, 1, 1, 9, 2, 0}}, .held = {0, 9}};
+  CHECK(hold_cells({}, areas, cells, models) == std::vector<Eigen::Index>{1, 2, 4});
+  CHECK(models.start[3] == 1.0);
+  CHECK(models.start[4] == 2.0);
+  CellAreas other = areas;
+  other.shape = {2, 4, 1};
+  other.place = "c.toml:3: regularization.modem_covariance_file";
+  const auto error =
+      tests::error_of<core::ConfigError>([&] { static_cast<void>(hold_cells({}, other, cells, models)); });
+  CHECK_THAT(error, tests::HasId("areas_of_another_grid", {"c.toml:3", "1 × 3 × 2", "1 × 4 × 2"}));
 }
 
 TEST_CASE(
@@ -82,7 +109,7 @@ TEST_CASE(
   StartModels models = small_models();
   const auto refusal = [&](const std::vector<Flat>& corners) {
     return tests::error_of<core::ConfigError>([&] {
-      static_cast<void>(hold_regions({{polygon_of(corners), {}, "c.toml:7"}}, cells, models));
+      static_cast<void>(hold_cells({{polygon_of(corners), {}, "c.toml:7"}}, {}, cells, models));
     });
   };
   CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), tests::HasId("no_cell_inside", {"c.toml:7"}));

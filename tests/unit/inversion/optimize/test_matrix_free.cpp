@@ -186,6 +186,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "system: a Jacobian that costs more than the products of a step is left, and the log gives both prices") {
+  const tests::CurvedProblem problem;
+  for (const double products : {0.0, 31.0, 31.5}) {
+    const GaussNewtonOptions options{.stop = {.max_iterations = 2}, .jacobian_products = products};
+    tests::Capture out(STDOUT_FILENO);
+    const auto summary =
+        GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+    const std::string log = out.text();
+    CHECK((summary.history.back().n_jacobian > 0) == (products <= 31.0));
+    CHECK((log.find("cost as much as 32 products, steps without it take at most 31") == std::string::npos) ==
+          (products <= 31.0));
+  }
+}
+
 TEST_CASE("matrix-free Gauss-Newton: options without sense are refused, and all rows where they are needed") {
   const auto refusal = [](const GaussNewtonOptions& options) {
     return tests::error_of<core::InvalidArgument>([&] { GaussNewton(MPI_COMM_SELF, options); });

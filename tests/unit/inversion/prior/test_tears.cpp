@@ -135,3 +135,31 @@ TEST_CASE("further unknowns: their own rows alone weigh them", "[inversion]") {
   CHECK((wider * x).squaredNorm() ==
         Approx((first * x.head(24)).squaredNorm() + 0.25 * x[24] * x[24] + 4.0 * x[25] * x[25]));
 }
+
+TEST_CASE("areas: a jump at their border costs the weight of the pair, one inside an area as much as before",
+          "[inversion]") {
+  const TensorGrid grid = six_by_four();
+  for (const int order : {1, 2}) {
+    inversion::prior::RoughnessOptions options{.order = order, .smallness_length_m = 1e9};
+    const double without = cost(grid, step(grid), options);
+    const auto area_of = [&](Eigen::Index n_left, int right) {
+      std::vector<int> areas;
+      for (Eigen::Index i = 0; i < grid.n_cells(); ++i) areas.push_back(i % grid.n_y() < n_left ? 1 : right);
+      return areas;
+    };
+    options.areas = {area_of(3, 9), {{9, 1, 0.0}, {2, 1, 0.25}}};
+    CHECK(cost(grid, step(grid), options) < 1e-9 * without);
+    options.areas.of_cell = area_of(3, 2);
+    CHECK(cost(grid, step(grid), options) == Approx((order == 1 ? 0.25 : 0.0625) * without));
+    options.areas.of_cell = area_of(3, 5);  // no pair names it
+    CHECK(cost(grid, step(grid), options) == Approx(without));
+    if (order == 1) {
+      options.areas.of_cell = area_of(2, 9);  // the jump is inside the sea
+      CHECK(cost(grid, step(grid), options) == Approx(without));
+    }
+  }
+  inversion::prior::RoughnessOptions options;
+  options.areas.of_cell = {1, 2};
+  CHECK_THAT(tests::error_of<core::ShapeError>([&] { static_cast<void>(roughness_operator(grid, options)); }),
+             tests::HasId("wrong_areas", {"24", "2"}));
+}

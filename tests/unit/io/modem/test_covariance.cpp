@@ -75,3 +75,19 @@ TEST_CASE("ModEM covariance: wrong counts, shares, areas and layers are format e
   CHECK_THAT(error_of<core::ShapeError>([&] { modem::write_covariance(folder / "m.cov", few); }),
              HasId("wrong_size"));
 }
+
+TEST_CASE("ModEM covariance: sea is apart, exceptions weigh by their links, other borders count as elsewhere",
+          "[modem]") {
+  modem::Covariance file{.n_x = 4, .n_y = 1, .n_z = 1, .x_smoothing = {0.3}, .y_smoothing = {0.3}};
+  file.z_smoothing = 0.3;
+  file.area = {9, 1, 2, 3};
+  file.exceptions = {{2, 1, 0.0}, {2, 3, 0.6}};
+  const auto areas = modem::areas_of(file);
+  CHECK(areas.weight_across(0, 1) == 0.0);
+  CHECK(areas.weight_across(1, 2) == 0.0);
+  CHECK(areas.weight_across(2, 3) == Approx(0.6 * (1.0 - 0.09) / (0.3 * (1.0 - 0.36))));
+  CHECK(areas.weight_across(1, 3) == 1.0);
+  CHECK(areas.weight_across(0, 0) == 1.0);
+  file.exceptions.push_back({1, 9, 0.3});  // one that opens the coast
+  CHECK(modem::areas_of(file).weight_across(0, 1) == Approx(1.0));
+}
