@@ -138,8 +138,8 @@ TEST_CASE(
     "distortion: matrices of a volume come back, and the model is nearer to the truth than without them",
     "[inversion]") {
   const Outcome with =
-      Inversion(MPI_COMM_SELF, problem_of(mt::DistortionMatrixOptions{}), steps(10)).minimize();
-  const Outcome without = Inversion(MPI_COMM_SELF, problem_of({}), steps(10)).minimize();
+      Inversion(MPI_COMM_SELF, problem_of(mt::DistortionMatrixOptions{}), steps(6)).minimize();
+  const Outcome without = Inversion(MPI_COMM_SELF, problem_of({}), steps(6)).minimize();
   REQUIRE(with.further.size() == 64);
   const Eigen::VectorXd wrong = with.further - true_entries();
   const double near = rms(with.model.values - block()), far = rms(without.model.values - block());
