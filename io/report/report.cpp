@@ -224,7 +224,8 @@ void add_distortion_maps(Page& page, const inversion::Outcome& outcome) {
     page.figure(
         maps, "distortion",
         "What the entries of the matrices differ from the identity by. Colours that change from site to "
-        "site are distortion; one colour over the map may be the level of the model.");
+        "site are distortion; one colour over the map may be the level of the model, and stripes along a "
+        "contact its structure.");
 }
 
 void add_tables(Page& page, const inversion::Outcome& outcome, bool needs_certificate) {

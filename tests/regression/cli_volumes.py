@@ -91,7 +91,6 @@ final_accuracy = "iteration"
     rows = list(csv.DictReader(open(folder / "matrices/distortion.csv")))
     check([r["site"] for r in rows] == ["a", "b", "c"] and all(0.5 < float(r["gain"]) < 2 for r in rows), "a matrix per site, not far from the identity")
     check("Galvanic distortion" in open(folder / "matrices/report.html").read() and os.path.exists(folder / "matrices/pictures/distortion.png"), "the report has table and maps of the matrices")
-    expect(0, ["distortion"], "info", folder / "matrices/result.h5")
     expect_error(2, "exclusive_tables", ["static_shift"], "invert", config, "--dim", "3", *on, "--set", "static_shift.enabled=true", "--dry-run")
     expect_error(2, "nothing_distorted", ["full_impedance"], "invert", config, "--dim", "3", *on, "--set", "data.kind=phase_tensor", "--dry-run")
 

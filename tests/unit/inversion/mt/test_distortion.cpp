@@ -149,8 +149,8 @@ TEST_CASE(
               << "; iterations " << with.history.size() << " " << without.history.size());
   CHECK(with.ending.code == core::ExitCode::ok);
   CHECK(without.ending.rms > 1.5);
-  CHECK(rms(wrong) < 0.055);
-  CHECK(wrong.lpNorm<Eigen::Infinity>() < 0.11);
+  CHECK(rms(wrong) < 0.03);
+  CHECK(wrong.lpNorm<Eigen::Infinity>() < 0.08);
   CHECK(near < 0.5 * far);
   REQUIRE(with.table("distortion") != nullptr);
   CHECK(with.table("distortion")->table.n_rows() == 16);

@@ -348,7 +348,7 @@ TEST_CASE("distortion maps: an entry is a circle with the colour of what it diff
   for (std::size_t k = 0; k < 4; ++k)
     CHECK(fills[k] == hex(residual_colours().at((entries[static_cast<Eigen::Index>(k)] + 0.3) / 0.6)));
   CHECK_THAT(picture.svg(), Contains("Cxx − 1") && Contains("Cxy: rms 0.30"));
-  const OutputFolder folder;
+  const test::OutputFolder folder;
   io::report::write_report(folder.path(), outcome);
   CHECK_THAT(test::slurp(folder / "report.html"), Contains("Galvanic distortion") && Contains("twist deg"));
 }
