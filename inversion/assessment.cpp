@@ -65,7 +65,8 @@ std::optional<End> end_of(const EndedRun& run, const AssessmentOptions& wanted) 
   const double here = widened(lambda / (scale * scale), regularizer, wanted.widen_prior, counting);
   optimize::Objective objective{.forward = stage.forward_for(model, of),
                                 .misfit = misfit_of_iterations(problem).with_errors_times(scale),
-                                .regularization = regularizer.at(unknowns)};
+                                .regularization = regularizer.at(unknowns),
+                                .n_further = of.n_further()};
   return End{stage, of, std::move(unknowns), counting, here, std::move(regularizer), std::move(objective)};
 }
 

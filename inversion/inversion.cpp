@@ -192,7 +192,8 @@ optimize::InversionSummary Inversion::minimize_stage(const Stage& stage) {
                                 stage.unknowns);
   const optimize::Objective objective{.forward = stage.first_forward(),
                                       .misfit = misfit_of_iterations(*problem_),
-                                      .regularization = regularizer.at(stage.start)};
+                                      .regularization = regularizer.at(stage.start),
+                                      .n_further = stage.unknowns.n_further()};
 
   // Steps until the data are fitted
   const auto optimizer = optimizer_of(

@@ -16,7 +16,8 @@ namespace lodestone::core {
 [[nodiscard]] MapPtr stack(std::vector<MapPtr> maps);
 
 /// Returns several maps beside each other (⊕): inputs and outputs one below the other, the Jacobian is
-/// block-diagonal. errors: InvalidArgument when empty or over several communicators.
+/// block-diagonal. A `jvp` does not ask maps that no direction moves. errors: InvalidArgument when empty or
+/// over several communicators.
 [[nodiscard]] MapPtr parallel(std::vector<MapPtr> maps);
 
 /// Returns the map y_i = x_(rows_i): some entries of the input in any order, repeated if wanted. shapes:

@@ -31,10 +31,12 @@ class ParallelLinearization final : public Linearization {
       first_out += part->size_out();
     }
   }
+  /// A part that no direction moves is not asked, so that directions of the others cost what they cost.
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
-    Eigen::MatrixXd result(size_out(), directions.cols());
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size_out(), directions.cols());
     for_each_part([&](const Linearization& part, Eigen::Index in, Eigen::Index out) {
-      result.middleRows(out, part.size_out()) = part.jvp(directions.middleRows(in, part.size_in()));
+      const auto of_part = directions.middleRows(in, part.size_in());
+      if (!of_part.isZero(0.0)) result.middleRows(out, part.size_out()) = part.jvp(of_part);
     });
     return result;
   }

@@ -38,10 +38,10 @@ std::vector<NamedTable> tables_of(const Simulations<Dimension>& simulations, con
 /// `expected`: guesses the final model for estimates of cost; may be empty.
 template <class Dimension>
 Forward forward_by(MPI_Comm comm, const mesh::Earth& earth, const Observations& data,
-                   const std::vector<physics::mt::StaticShiftKey>& shifts, const ProblemOptions& options,
+                   const physics::mt::DistortionUnknowns& distortion, const ProblemOptions& options,
                    std::function<std::optional<Eigen::VectorXd>()> expected) {
   auto simulations = std::make_shared<const Simulations<Dimension>>(comm, earth, options.forward);
-  Forward out = forward(simulations, data, shifts);
+  Forward out = forward(simulations, data, distortion);
   out.cost = cost_of(simulations, data.kept().survey, std::move(expected));
   out.tables = [simulations, data](const Eigen::VectorXd& model, const Eigen::VectorXd&) {
     return tables_of(*simulations, data, model);
@@ -150,14 +150,14 @@ mesh::TensorGrid grid_of(const Observations& data, const ProblemOptions& options
 }
 
 Forward forward_of(MPI_Comm comm, const mesh::Earth& earth, const Observations& data,
-                   const std::vector<physics::mt::StaticShiftKey>& shifts, const ProblemOptions& options) {
+                   const physics::mt::DistortionUnknowns& distortion, const ProblemOptions& options) {
   switch (options.dimension) {
     case 2:
       return forward_by<Sections>(
-          comm, earth, data, shifts, options,
+          comm, earth, data, distortion, options,
           [soundings = options.soundings, data, earth] { return likely_section(soundings, data, earth); });
     case 3:
-      return forward_by<Volumes>(comm, earth, data, shifts, options, {});
+      return forward_by<Volumes>(comm, earth, data, distortion, options, {});
     default:
       refuse(options.dimension);
   }

@@ -37,10 +37,10 @@ struct Place {
                                                      const ProblemOptions& options);
 
 /// Makes the forward maps on meshes that follow the model, with their cost and the tables of their meshes and
-/// certificates. `shifts`: static shifts among the unknowns.
+/// certificates. `distortion`: its numbers are among the unknowns.
 [[nodiscard]] Forward forward_of(MPI_Comm comm, const physics::mesh::Earth& earth,
                                  const physics::mt::Observations& data,
-                                 const std::vector<physics::mt::StaticShiftKey>& shifts,
+                                 const physics::mt::DistortionUnknowns& distortion,
                                  const ProblemOptions& options);
 
 }  // namespace lodestone::inversion::mt

@@ -71,15 +71,19 @@ core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
 
 /// Returns the maps of a survey, made by one of the members of `Simulations`.
 template <class Make>
-DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& shifts, Make make) {
-  if (shifts.empty())
+DataMaps maps_of(Survey survey, const physics::mt::DistortionUnknowns& distortion, Make make) {
+  if (distortion.empty())
     return {.design = [survey = std::move(survey), make](const Eigen::VectorXd& model) {
       return data_map(make(model, survey), survey);
     }};
   DataMaps maps;  // responses behind the unknowns, distorted and transformed at last
-  maps.design = [survey, make](const Eigen::VectorXd& model) { return responses_of(make(model, survey)); };
-  maps.with_further = [survey = std::move(survey), shifts](core::MapPtr map) {
-    return physics::mt::data_map(std::move(map), physics::mt::needed_responses(survey), survey, shifts);
+  const Survey simulated = physics::mt::with_mixed_responses(survey, distortion);
+  maps.design = [simulated, make](const Eigen::VectorXd& model) {
+    return responses_of(make(model, simulated));
+  };
+  maps.with_further = [survey = std::move(survey), layout = physics::mt::needed_responses(simulated),
+                       distortion](core::MapPtr map) {
+    return physics::mt::data_map(std::move(map), layout, survey, distortion);
   };
   return maps;
 }
@@ -133,8 +137,7 @@ typename Dimension::MeshDesign Simulations<Dimension>::design_of_results() const
 
 template <class Dimension>
 Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
-                const physics::mt::Observations& data,
-                const std::vector<physics::mt::StaticShiftKey>& shifts) {
+                const physics::mt::Observations& data, const physics::mt::DistortionUnknowns& distortion) {
   ForwardOptions options = simulations->options();
   options.redesign = options.redesign.value_or(usual_redesign(Dimension{}));
   const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
@@ -147,9 +150,9 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
       physics::mt::predictable_rows(data.survey, Dimension::Simulation::predicted_elements);
   Survey predicted = physics::mt::survey_of(data.survey, rows);
   if (rows.size() == data.survey.keys.size()) rows.clear();
-  return {.iterations = maps_of(data.kept().survey, shifts, of_iterations),
-          .results = maps_of(std::move(predicted), shifts, of_results),
-          .last_steps = maps_of(data.kept().survey, shifts, of_results),
+  return {.iterations = maps_of(data.kept().survey, distortion, of_iterations),
+          .results = maps_of(std::move(predicted), distortion, of_results),
+          .last_steps = maps_of(data.kept().survey, distortion, of_results),
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,
@@ -162,9 +165,9 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
 template class Simulations<Sections>;
 template class Simulations<Volumes>;
 template Forward forward(std::shared_ptr<const Simulations<Sections>>, const physics::mt::Observations&,
-                         const std::vector<physics::mt::StaticShiftKey>&);
+                         const physics::mt::DistortionUnknowns&);
 template Forward forward(std::shared_ptr<const Simulations<Volumes>>, const physics::mt::Observations&,
-                         const std::vector<physics::mt::StaticShiftKey>&);
+                         const physics::mt::DistortionUnknowns&);
 
 std::string way_to_agree(const ForwardOptions& options) {
   if (options.iteration < options.final_accuracy)

@@ -38,12 +38,6 @@ struct ForwardOptions {
   physics::linalg::EdgeSolverKind edge_solver = physics::linalg::EdgeSolverKind::automatic;  ///< volumes
 };
 
-/// Static shifts as further unknowns.
-struct StaticShiftOptions {
-  double sigma_decades = 0.15;  ///< deviation of the Gaussian prior
-  std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
-};
-
 /// The simulations of sections.
 struct Sections {
   using Simulation = physics::mt::d2::Simulation;
@@ -91,11 +85,11 @@ class Simulations {
 };
 
 /// Returns the forward side of a problem: used data for the iterations, all that a simulation predicts for
-/// the results. `shifts`: static shifts among the unknowns.
+/// the results. `distortion`: its numbers are among the unknowns.
 template <class Dimension>
 [[nodiscard]] Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
                               const physics::mt::Observations& data,
-                              const std::vector<physics::mt::StaticShiftKey>& shifts = {});
+                              const physics::mt::DistortionUnknowns& distortion = {});
 
 /// Returns what to set so that the iterations see the responses of the final meshes.
 [[nodiscard]] std::string way_to_agree(const ForwardOptions& options);

@@ -11,7 +11,6 @@
 #include "physics/mt/transform.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -20,7 +19,6 @@ namespace {
 
 namespace mesh = physics::mesh;
 using physics::mt::Observations;
-using physics::mt::StaticShiftKey;
 
 void check_sea(const ProblemOptions& options, const mesh::Surface& surface) {
   if (!options.sea) return;
@@ -56,43 +54,14 @@ void check_planes(const ProblemOptions& options) {
   }
 }
 
-std::vector<StaticShiftKey> shifts_of(const ProblemOptions& options, const physics::mt::Survey& survey) {
-  if (!options.static_shift) return {};
-  auto shifts = static_shift_keys(survey, options.static_shift->modes);
-  core::log::info("static shifts: {} unknowns, {:g} decades wide", shifts.size(),
-                  options.static_shift->sigma_decades);
-  return shifts;
-}
-
-/// Logs mean and spread of the shifts of each mode.
-void log_static_shifts(const StaticShiftOptions& options, const std::vector<StaticShiftKey>& keys,
-                       const Eigen::VectorXd& shifts) {
-  for (const physics::mt::Mode mode : options.modes) {
-    double sum = 0.0, squares = 0.0, n = 0.0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (keys[i].mode != mode) continue;
-      const double shift = shifts[static_cast<Eigen::Index>(i)];
-      sum += shift;
-      squares += shift * shift;
-      n += 1.0;
-    }
-    if (n > 0.0)
-      core::log::info(
-          "static shifts, {}: mean {:+.3f}, root mean square {:.3f} decades over {:.0f} stations (prior "
-          "{:g})",
-          mode == physics::mt::Mode::te ? "TE" : "TM", sum / n, std::sqrt(squares / n), n,
-          options.sigma_decades);
-  }
-}
-
-/// Puts the table of static shifts in front of those of the simulations.
-auto with_shifts(decltype(Forward::tables) of_simulations, std::vector<physics::mt::Station> stations,
-                 std::vector<StaticShiftKey> shifts, const StaticShiftOptions& options) {
+/// Puts the table of the distortion in front of those of the simulations.
+auto with_distortion(decltype(Forward::tables) of_simulations, std::vector<physics::mt::Station> stations,
+                     DistortionPrior prior) {
   return [of_simulations = std::move(of_simulations), stations = std::move(stations),
-          shifts = std::move(shifts), options](const Eigen::VectorXd& model, const Eigen::VectorXd& further) {
-    log_static_shifts(options, shifts, further);
-    warn_of_large_shifts(stations, shifts, further, options.sigma_decades);
-    std::vector<NamedTable> tables{static_shift_table(stations, shifts, further, options.sigma_decades)};
+          prior = std::move(prior)](const Eigen::VectorXd& model, const Eigen::VectorXd& further) {
+    log_distortion(prior, further);
+    warn_of_large_distortion(stations, prior, further);
+    std::vector<NamedTable> tables{distortion_table(stations, prior, further)};
     std::ranges::move(of_simulations(model, further), std::back_inserter(tables));
     return tables;
   };
@@ -132,16 +101,14 @@ Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOption
   StartModels models = start_models(options, data, earth);
   check_tears(options.tears, earth);
   std::vector<Eigen::Index> free_cells = hold_cells(options.fixed, options.areas, mesh::cells(earth), models);
-  const std::vector<StaticShiftKey> shifts = shifts_of(options, data.kept().survey);
-  Problem out(earth, data.data_set(), forward_of(comm, earth, data, shifts, options));
-  if (!shifts.empty())
-    out.forward.tables =
-        with_shifts(std::move(out.forward.tables), data.survey.stations, shifts, *options.static_shift);
+  const DistortionPrior distortion = distortion_of(options.distortion, data.kept().survey, options.dimension);
+  Problem out(earth, data.data_set(), forward_of(comm, earth, data, distortion.unknowns, options));
+  if (!distortion.unknowns.empty())
+    out.forward.tables = with_distortion(std::move(out.forward.tables), data.survey.stations, distortion);
   out.start = std::move(models.start);
   out.reference = std::move(models.reference);
   out.free_cells = std::move(free_cells);
-  out.further.n = static_cast<Eigen::Index>(shifts.size());
-  if (options.static_shift) out.further.sigma = options.static_shift->sigma_decades;
+  out.further = {.n = distortion.unknowns.size(), .sigma = distortion.sigma};
   for (const TearLine& each : options.tears) out.roughness.tears.push_back(each.tear);
   if (options.areas) out.roughness.areas = options.areas->areas;
   describe(out, data, std::move(place.frame));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "inversion/mt/distortion.hpp"
 #include "inversion/mt/forward.hpp"
 #include "inversion/mt/soundings.hpp"
 #include "physics/mesh/shapes.hpp"
@@ -60,18 +61,18 @@ struct ProblemOptions {
   std::vector<TearLine> tears{};
   std::vector<FixedRegion> fixed{};
   std::optional<CellAreas> areas{};
-  std::optional<StaticShiftOptions> static_shift{};
+  DistortionOptions distortion{};
   ForwardOptions forward{};
 };
 
 /// Makes the inverse problem of a survey: ground, grid, start and reference model, held cells, forward maps
-/// on meshes designed for each model, static shifts, and the tables of the outcome. Logs its choices.
+/// on meshes designed for each model, distortion, and the tables of the outcome. Logs its choices.
 ///
 /// Data of elements that the simulation of this dimension does not predict are masked as `not_predicted`.
 /// errors: InvalidArgument on a dimension without simulation, and when no usable datum is left; ConfigError
-/// when a sea holds no water, or a tear or a fixed region misses the grid. Likewise when areas are of another
-/// shape, or no cell is free; those of
-/// `ground_under`, `design_grid` and the soundings.
+/// when a sea holds no water, or a tear or a fixed region misses the grid. Likewise when areas have another
+/// shape than the grid, or no cell is free; those of `ground_under`, `design_grid`, `distortion_of` and the
+/// soundings.
 [[nodiscard]] Problem problem(MPI_Comm comm, const physics::mt::Observations& observed,
                               const ProblemOptions& options = {});
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt/tables.hpp"
 
-#include "engine/core/log.hpp"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -40,8 +38,6 @@ NamedTable named_meshes(core::Table table) {
               "those that the rules ask for.",
           .table = std::move(table)};
 }
-
-std::string_view name_of(mt::Mode mode) { return mode == mt::Mode::te ? "TE" : "TM"; }
 
 }  // namespace
 
@@ -100,49 +96,6 @@ core::Facts facts_of(const mt::ErrorFloors& floors, const mt::Profile& profile) 
     facts.emplace_back("Largest distance of a station from the line",
                        fmt::format("{:.2f} km", widest_m / 1e3));
   return facts;
-}
-
-NamedTable static_shift_table(const std::vector<mt::Station>& stations,
-                              const std::vector<mt::StaticShiftKey>& keys, const Eigen::VectorXd& shifts,
-                              double sigma_decades) {
-  const Numbers decades(shifts.data(), shifts.data() + shifts.size());
-  core::Table table;
-  table.add_texts("site", texts(keys, [&](const mt::StaticShiftKey& key) {
-                    return stations[static_cast<std::size_t>(key.station)].name;
-                  }));
-  table.add_texts("mode", texts(keys, [](const mt::StaticShiftKey& key) { return name_of(key.mode); }));
-  table.add_numbers("shift_decades", "", decades);
-  table.add_numbers("rho_a_factor", "1", numbers(decades, [](double s) { return std::pow(10.0, s); }));
-  return {.name = "static_shift",
-          .title = "Static shifts",
-          .note = fmt::format("Decades added to log10 ρₐ of each site and mode; the prior is 0 ± {:.3g}. "
-                              "Predictions contain them.",
-                              sigma_decades),
-          .table = std::move(table),
-          .own_file = true};
-}
-
-void warn_of_large_shifts(const std::vector<mt::Station>& stations,
-                          const std::vector<mt::StaticShiftKey>& keys, const Eigen::VectorXd& shifts,
-                          double sigma_decades) {
-  constexpr double most_sigma = 3.0;
-  std::vector<std::size_t> beyond;
-  const auto size_of = [&](std::size_t i) { return std::abs(shifts[static_cast<Eigen::Index>(i)]); };
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (size_of(i) > most_sigma * sigma_decades) beyond.push_back(i);
-  }
-  if (beyond.empty()) return;
-  std::ranges::stable_sort(beyond, std::ranges::greater{}, size_of);
-  const Texts named = texts(beyond, [&](std::size_t i) {
-    return fmt::format("{} {} (ρₐ times {:.3g})", stations.at(static_cast<std::size_t>(keys[i].station)).name,
-                       name_of(keys[i].mode), std::pow(10.0, shifts[static_cast<Eigen::Index>(i)]));
-  });
-  core::log::warning(core::log::Id("inversion::mt::problem#large_shifts"),
-                     "{} of {} static shifts lie beyond {:g} deviations of their prior (±{:.3g} decades): "
-                     "{}. Structure or a "
-                     "fault of the data hides in them; look at these stations, mask them, or widen "
-                     "static_shift.sigma_decades",
-                     beyond.size(), keys.size(), most_sigma, sigma_decades, fmt::join(named, ", "));
 }
 
 NamedTable certificate_table(const mt::Certificate& certificate) {

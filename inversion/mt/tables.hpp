@@ -6,7 +6,6 @@
 #include "physics/mt/certificate.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/d3/mesh_design.hpp"
-#include "physics/mt/distortion.hpp"
 #include "physics/mt/observations.hpp"
 
 #include <vector>
@@ -24,16 +23,6 @@ namespace lodestone::inversion::mt {
 [[nodiscard]] core::Facts facts_of(const physics::mt::ErrorFloors& floors,
                                    const physics::mt::Profile& profile);
 
-/// Returns static shifts as a table "static_shift": site, mode, shift_decades, rho_a_factor. shape: shifts
-/// (keys.size()).
-[[nodiscard]] NamedTable static_shift_table(const std::vector<physics::mt::Station>& stations,
-                                            const std::vector<physics::mt::StaticShiftKey>& keys,
-                                            const Eigen::VectorXd& shifts, double sigma_decades);
-/// Logs one warning that names the shifts beyond three deviations of their prior, with their factors of ρₐ,
-/// if there are any. shape: shifts (keys.size()).
-void warn_of_large_shifts(const std::vector<physics::mt::Station>& stations,
-                          const std::vector<physics::mt::StaticShiftKey>& keys, const Eigen::VectorXd& shifts,
-                          double sigma_decades);
 /// Returns a certificate as a table "certificate": check, where, rho_a_percent, phase_deg, the
 /// tolerance of either, passed (1 or 0).
 [[nodiscard]] NamedTable certificate_table(const physics::mt::Certificate& certificate);

@@ -122,7 +122,10 @@ class GaussNewtonRun final : public Run {
     const ForcingState before = forcing_state(state_.memory).value_or(ForcingState{});
     auto system = std::make_unique<MatrixFreeSystem>(
         team_, std::move(linearization_), objective_.misfit, *objective_.regularization, state_.model,
-        MatrixFreeSystem::Terms{options_.inner.forcing, options_.inner.max_steps, [this](int step) {
+        MatrixFreeSystem::Terms{.forcing = options_.inner.forcing,
+                                .max_steps = options_.inner.max_steps,
+                                .n_further = objective_.n_further,
+                                .on_step = [this](int step) {
                                   progress(fmt::format("inner step {}/{}", step, options_.inner.max_steps));
                                 }});
     forcing_ = before.lambda > 0.0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// With K = RᵀR, C = K⁻¹ and A = W J: columns of V are the directions, Vᵀ K V = 1; A V are their images,
-// Aᵀ A V their pulls. A step of the model is V y.
+// With K = RᵀR, C = K⁻¹ and A = W J: columns of V are the directions, of which the parts in cells are
+// orthonormal in K; A V are their images, Aᵀ A V their pulls. A step of the model is V y. Of further unknowns
+// A has the columns B, and H = Bᵀ B.
 #include "inversion/optimize/matrix_free.hpp"
 
 #include "engine/core/log.hpp"
@@ -8,12 +9,14 @@
 #include "inversion/optimize/run.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/SparseCholesky>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace lodestone::inversion::optimize {
 namespace {
@@ -67,7 +70,8 @@ class MatrixFreeSystem::Subspace {
     directions_.resize(model_.size(), 0);
     images_.resize(residual_.size(), 0);
     pulls_ = covered_pulls_ = directions_;
-    if (shift_.dot(weight_) > 0.0) add(shift_);
+    if (terms_.n_further > 0) find_further();
+    if (shift_.dot(weight_) > 0.0) add(shift_, 0.0);
     n_first_ = directions_.cols();
   }
 
@@ -75,8 +79,7 @@ class MatrixFreeSystem::Subspace {
   std::optional<Eigen::VectorXd> solve(StepKind kind, double lambda) {
     if (!(lambda > 0.0)) return std::nullopt;
     const double share_of_weight = kind == StepKind::jump ? lambda : 0.0;
-    const double enough =
-        terms_.forcing * norm(pull_ - share_of_weight * weight_, covered_pull_ - share_of_weight * shift_);
+    const double enough = terms_.forcing * norm_before(share_of_weight, lambda);
     while (true) {
       const auto y = projected(share_of_weight, lambda);
       if (!y) return std::nullopt;
@@ -85,8 +88,12 @@ class MatrixFreeSystem::Subspace {
           pull_ - share_of_weight * weight_ - pulls_ * *y - lambda * inverse_covariance(step);
       const Eigen::VectorXd direction =
           covered_pull_ - share_of_weight * shift_ - covered_pulls_ * *y - lambda * step;
-      const bool small = norm(slope, direction) <= enough;
-      if (small || n_steps() >= terms_.max_steps || !add(direction)) return y;
+      const double of_cells = norm(in_cells(slope), direction),
+                   of_further = norm(in_further(slope), direction);
+      const bool small = of_cells <= enough && of_further <= enough;
+      if (small || n_steps() >= terms_.max_steps) return y;
+      // The further unknowns come first: they are exact at once, and no direction of cells makes up for them.
+      if (!(of_further > enough ? add_further(slope, lambda) : add(direction, lambda))) return y;
       if (terms_.on_step) terms_.on_step(n_steps());
     }
   }
@@ -99,9 +106,7 @@ class MatrixFreeSystem::Subspace {
   [[nodiscard]] double rms_of(const Eigen::VectorXd& y) const {
     return agreed_number((residual_ - images_ * y).norm() / std::sqrt(n_kept_));
   }
-  [[nodiscard]] double gradient_norm(double lambda) const {
-    return norm(pull_ - lambda * weight_, covered_pull_ - lambda * shift_);
-  }
+  [[nodiscard]] double gradient_norm(double lambda) const { return norm_before(lambda, lambda); }
   [[nodiscard]] double scale() const {
     const double of_data = residual_.squaredNorm(), of_pull = norm(pull_, covered_pull_);
     return of_data > 0.0 && of_pull > 0.0 ? of_pull * of_pull / of_data : 1.0;
@@ -111,31 +116,100 @@ class MatrixFreeSystem::Subspace {
   Terms terms_;
 
  private:
-  /// Adds what a direction adds to the others; false where that is nothing.
-  bool add(Eigen::VectorXd direction) {
+  /// Computes B and H, and adds the step of the further unknowns alone.
+  void find_further() {
+    constexpr Eigen::Index n_at_once = 32;
+    const Eigen::Index n = model_.size(), n_further = terms_.n_further;
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Eigen::Index first = 0; first < n_further; first += n_at_once) {
+      const Eigen::Index count = std::min(n_at_once, n_further - first);
+      Eigen::MatrixXd units = Eigen::MatrixXd::Zero(n, count);
+      units.middleRows(n - n_further + first, count).setIdentity();
+      const Eigen::MatrixXd columns = agreed(team_, [&] { return linearization_->jvp(units); });
+      for (Eigen::Index k = 0; k < count; ++k) {
+        for (Eigen::Index row = 0; row < columns.rows(); ++row) {
+          const double entry = weights_[row] * columns(row, k);
+          if (entry != 0.0) entries.emplace_back(static_cast<int>(row), static_cast<int>(first + k), entry);
+        }
+      }
+    }
+    columns_.resize(residual_.size(), n_further);
+    columns_.setFromTriplets(entries.begin(), entries.end());
+    const auto& roughness = regularization_.roughness();
+    const Eigen::SparseMatrix<double> of_further = roughness.rightCols(n_further);
+    curvature_ = columns_.transpose() * columns_;
+    penalty_ = of_further.transpose() * of_further;
+    begins_with_further_ = add_further(pull_, 0.0);
+  }
+
+  /// Returns (H + λ K)⁻¹ b of the further unknowns.
+  [[nodiscard]] Eigen::VectorXd best_further(const Eigen::VectorXd& b, double lambda) const {
+    const Eigen::SparseMatrix<double> matrix = curvature_ + lambda * penalty_;
+    return Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>>(matrix).solve(b);
+  }
+
+  /// Adds the step of the further unknowns against a slope; false where that is nothing.
+  bool add_further(const Eigen::VectorXd& slope, double lambda) {
+    Eigen::VectorXd direction = Eigen::VectorXd::Zero(model_.size());
+    direction.tail(terms_.n_further) = best_further(slope.tail(terms_.n_further), lambda);
+    const double length = std::sqrt(direction.dot(inverse_covariance(direction)));
+    if (!(agreed_number(length) > 0.0)) return false;
+    direction /= length;
+    append_all(direction, columns_ * direction.tail(terms_.n_further));
+    return true;
+  }
+
+  [[nodiscard]] Eigen::VectorXd in_cells(Eigen::VectorXd vector) const {
+    vector.tail(terms_.n_further).setZero();
+    return vector;
+  }
+  [[nodiscard]] Eigen::VectorXd in_further(Eigen::VectorXd vector) const {
+    vector.head(vector.size() - terms_.n_further).setZero();
+    return vector;
+  }
+
+  /// Adds what a direction adds to the others in cells, with the further unknowns that are best for it; false
+  /// where that is nothing.
+  bool add(Eigen::VectorXd direction, double lambda) {
+    direction = in_cells(std::move(direction));
     const double before = std::sqrt(direction.dot(inverse_covariance(direction)));
     for (int i = 0; i < 2 && directions_.cols() > 0; ++i)  // twice is enough (Kahan, in Parlett 1998)
-      direction -= directions_ * (directions_.transpose() * inverse_covariance(direction));
+      direction = in_cells(direction -
+                           directions_ * (directions_.transpose() * inverse_covariance(direction)).eval());
     const double left = std::sqrt(direction.dot(inverse_covariance(direction)));
     if (!(agreed_number(left) > negligible * before)) return false;
     const core::ScopedTimer timer("inversion/inner step");
     direction /= left;
-    const Eigen::VectorXd image =
+    Eigen::VectorXd image =
         weights_.cwiseProduct(agreed(team_, [&] { return linearization_->jvp(direction); }).col(0));
+    if (terms_.n_further > 0) {
+      const Eigen::VectorXd further = -best_further(columns_.transpose() * image, lambda);
+      direction.tail(terms_.n_further) = further;
+      image += columns_ * further;
+    }
+    append_all(direction, image);
+    return true;
+  }
+
+  void append_all(const Eigen::VectorXd& direction, const Eigen::VectorXd& image) {
     const Eigen::VectorXd pull = pulled(image);
     append(directions_, direction);
     append(images_, image);
     append(covered_pulls_, covered(pull));
     append(pulls_, pull);
     gram_ = images_.transpose() * images_;
-    return true;
+    if (terms_.n_further == 0) {
+      metric_ = Eigen::MatrixXd::Identity(directions_.cols(), directions_.cols());
+    } else {
+      const Eigen::MatrixXd rough = regularization_.roughness() * directions_;
+      metric_ = rough.transpose() * rough;
+    }
   }
 
   /// Returns the minimum within the subspace.
   [[nodiscard]] std::optional<Eigen::VectorXd> projected(double share_of_weight, double lambda) const {
     if (directions_.cols() == 0) return Eigen::VectorXd(0);
-    Eigen::MatrixXd matrix = gram_;
-    matrix.diagonal().array() += lambda;
+    const Eigen::MatrixXd matrix = gram_ + lambda * metric_;
     const Eigen::LLT<Eigen::MatrixXd> factorized(matrix);
     if (factorized.info() != Eigen::Success) return std::nullopt;
     return factorized.solve(directions_.transpose() * (pull_ - share_of_weight * weight_));
@@ -158,6 +232,17 @@ class MatrixFreeSystem::Subspace {
   [[nodiscard]] double norm(const Eigen::VectorXd& slope, const Eigen::VectorXd& covered) const {
     return agreed_number(std::sqrt(std::max(0.0, slope.dot(covered))));
   }
+  /// Returns the norm of the gradient before the first step, or behind that of the further unknowns.
+  [[nodiscard]] double norm_before(double share_of_weight, double lambda) const {
+    Eigen::VectorXd slope = pull_ - share_of_weight * weight_,
+                    direction = covered_pull_ - share_of_weight * shift_;
+    if (!begins_with_further_) return norm(slope, direction);
+    const auto first = directions_.col(0);
+    const double y = first.dot(slope) / (gram_(0, 0) + lambda * metric_(0, 0));
+    slope -= y * pulls_.col(0);
+    direction -= y * covered_pulls_.col(0);
+    return norm(in_cells(slope), direction);
+  }
   [[nodiscard]] double agreed_number(double value) const {
     Eigen::MatrixXd of_root = Eigen::MatrixXd::Constant(1, 1, value);
     team_.broadcast(of_root);
@@ -172,8 +257,12 @@ class MatrixFreeSystem::Subspace {
   Eigen::VectorXd weights_, residual_;   // W; of the present model
   Eigen::VectorXd pull_, covered_pull_;  // Aᵀ r, C Aᵀ r
   Eigen::VectorXd shift_, weight_;       // m_k − m_ref, K (m_k − m_ref)
-  Eigen::MatrixXd directions_, images_, pulls_, covered_pulls_, gram_;
+  Eigen::MatrixXd directions_, images_, pulls_, covered_pulls_;
+  Eigen::MatrixXd gram_, metric_;                    // (A V)ᵀ A V, Vᵀ K V
+  Eigen::SparseMatrix<double> columns_;              // B; empty without further unknowns, as the two below
+  Eigen::SparseMatrix<double> curvature_, penalty_;  // H, their part of K
   Eigen::Index n_first_ = 0;
+  bool begins_with_further_ = false;  // the first direction is that of the further unknowns alone
 };
 
 MatrixFreeSystem::MatrixFreeSystem(const core::Team& team, std::unique_ptr<core::Linearization> linearization,

@@ -30,12 +30,17 @@ struct ForcingState {
 /// λ, jumps and creeping steps alike. source: Lampe, Reichel & Voss 2012, Linear Algebra Appl. 436, 2845
 /// (expansion by gradients); docs/theory/inversion.md.
 ///
+/// Further unknowns follow each direction of the cells: they take the values that are best for it, found from
+/// their columns of J. So the number of directions is that of a system without them, and one more. source:
+/// Golub & Pereyra 1973, SIAM J. Numer. Anal. 10, 413 (variable projection).
+///
 /// Every rank holds the whole subspace. Internal to this layer.
 class MatrixFreeSystem final : public GaussNewtonSystem {
  public:
   struct Terms {
-    double forcing = 0.1;  ///< a solve ends when its gradient fell to this share
-    int max_steps = 15;    ///< directions of one linearization besides that of the present model
+    double forcing = 0.1;        ///< a solve ends when its gradient fell to this share
+    int max_steps = 15;          ///< directions of one linearization besides that of the present model
+    Eigen::Index n_further = 0;  ///< as in `Objective`
     std::function<void(int step)> on_step{};
   };
   /// Takes the linearization at `model` and one `vjp`. errors: SolverError, on every rank, of a product.
@@ -51,7 +56,8 @@ class MatrixFreeSystem final : public GaussNewtonSystem {
   /// Returns ‖C^{1/2} Jᵀ W r‖²/‖r‖², a mean of the eigenvalues of BᵀB.
   [[nodiscard]] double scale() const override;
 
-  /// Returns the norm of the objective's gradient at the present model, in the metric of the covariance.
+  /// Returns the norm of the objective's gradient at the present model, in the metric of the covariance; with
+  /// further unknowns that of the cells, once a step of these is taken.
   [[nodiscard]] double gradient_norm(double lambda) const;
   void set_forcing(double forcing);
   [[nodiscard]] int n_steps() const;  ///< directions so far

@@ -25,6 +25,9 @@ struct Objective {
   core::MapPtr forward;  ///< unknowns m → data
   objective::DataMisfit misfit;
   std::shared_ptr<const objective::Regularization> regularization;
+  /// The last of the unknowns whose columns of J cost no simulation, as those of a distortion: steps without
+  /// a Jacobian take them out of the system.
+  Eigen::Index n_further = 0;
 };
 
 /// The rules that end a run of iterations, with the defaults of its method.

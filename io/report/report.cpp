@@ -218,10 +218,21 @@ void add_misfit(Page& page, const inversion::Outcome& outcome) {
   }
 }
 
+void add_distortion_maps(Page& page, const inversion::Outcome& outcome) {
+  const Canvas maps = distortion_maps(outcome);
+  if (maps.height() > 0.0)
+    page.figure(
+        maps, "distortion",
+        "What the entries of the matrices differ from the identity by. Colours that change from site to "
+        "site are distortion; one colour over the map may be the level of the model, and stripes along a "
+        "contact its structure.");
+}
+
 void add_tables(Page& page, const inversion::Outcome& outcome, bool needs_certificate) {
   for (const inversion::NamedTable& each : outcome.tables) {
     page.heading(each.name, each.title);
     if (!each.note.empty()) page.paragraph(each.note);
+    if (each.name == "distortion") add_distortion_maps(page, outcome);
     page.html(table_of(each.table));
   }
   if (needs_certificate && outcome.table("certificate") == nullptr)

@@ -272,4 +272,31 @@ Canvas site_misfit_maps(const inversion::Outcome& outcome) {
                    {phase_colours(), 0.0, most, {most, 0.0, Scale::linear, "rms", TickLabels::shown, 4}});
 }
 
+Canvas distortion_maps(const inversion::Outcome& outcome) {
+  const inversion::NamedTable* found = outcome.table("distortion");
+  const MapData data = map_data(outcome);
+  if (found == nullptr || data.sites.empty()) return {MapSheet::width, 0.0};
+  const core::Table& table = found->table;
+  const std::vector<std::string>& sites = table.texts("site");
+  std::vector<SiteMap> maps;
+  double most = 0.0;
+  for (const auto& [entry, of_identity] : {std::pair{"xx", 1.0}, {"xy", 0.0}, {"yx", 0.0}, {"yy", 1.0}}) {
+    SiteMap map{fmt::format("C{}{}", entry, of_identity > 0.0 ? " − 1" : ""), {}};
+    const std::vector<double>& values = table.numbers(fmt::format("c_{}", entry));
+    inversion::RmsSum sum;
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const double value = values[k] - of_identity;
+      map.values[sites[k]] = value;
+      sum.add(value);
+      most = std::max(most, std::abs(value));
+    }
+    map.title += ": " + rms_text(sum.rms());
+    maps.push_back(std::move(map));
+  }
+  most = std::clamp(std::ceil(10.0 * most) / 10.0, 0.1, 2.0);
+  return draw_maps(
+      data, maps, 2, "Galvanic distortion of the sites", "small and grey: no matrix",
+      {residual_colours(), -most, most, {most, -most, Scale::linear, "C − 1", TickLabels::shown, 4}});
+}
+
 }  // namespace lodestone::io::report

@@ -29,4 +29,8 @@ struct ResidualSheet {
 /// where `residual_maps` returns nothing. errors: as `residual_maps`.
 [[nodiscard]] Canvas site_misfit_maps(const inversion::Outcome& outcome);
 
+/// Draws what distortion matrices differ from the identity by, a map per entry in the places of the matrix.
+/// The picture is empty (no height) without a table "distortion". errors: as `residual_maps`.
+[[nodiscard]] Canvas distortion_maps(const inversion::Outcome& outcome);
+
 }  // namespace lodestone::io::report

@@ -23,7 +23,6 @@ class RunFolder {
   [[nodiscard]] std::string iterations() const { return (path_ / "iterations.csv").string(); }
   [[nodiscard]] std::string result() const { return (path_ / "result.h5").string(); }
   [[nodiscard]] std::string section_csv() const { return (path_ / "section.csv").string(); }
-  [[nodiscard]] std::string static_shifts() const { return (path_ / "static_shift.csv").string(); }
   [[nodiscard]] std::string soundings() const { return (path_ / "soundings.csv").string(); }
   [[nodiscard]] std::string log() const { return (path_ / "log.jsonl").string(); }
   [[nodiscard]] std::string vtk() const { return (path_ / "vtk").string(); }

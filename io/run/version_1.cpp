@@ -2,9 +2,11 @@
 #include "io/run/version_1.hpp"
 
 #include "engine/core/error.hpp"
+#include "inversion/mt/distortion.hpp"
 #include "inversion/mt/tables.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace lodestone::io::run {
 
@@ -164,17 +166,17 @@ void read_static_shifts(const core::ArraySource& source, const std::vector<mt::S
   const std::vector<double> decades = core::read_doubles(source, "static_shift/decades");
   const auto mode = code_column(source, "static_shift/mode", decades.size(), 2);
   const auto station = integer_column(source, "static_shift/station", decades.size());
-  std::vector<mt::StaticShiftKey> keys;
+  mt::DistortionUnknowns shifts;
   for (std::size_t k = 0; k < decades.size(); ++k) {
     if (station[k] < 0 || station[k] >= std::ssize(stations))
       throw core::FormatError("io::run::read_result#shift_outside",
                               "static shift {}: expected a station below {}, got {}", k, stations.size(),
                               station[k]);
-    keys.push_back({static_cast<mt::Mode>(mode[k]), static_cast<int>(station[k])});
+    shifts.keys.push_back({static_cast<int>(station[k]), mode[k], mode[k]});  // TE is the row of x
   }
   out.further = Eigen::Map<const Eigen::VectorXd>(decades.data(), std::ssize(decades));
-  out.tables.push_back(inversion::mt::static_shift_table(
-      stations, keys, out.further, core::read_number(source, "static_shift/sigma_decades")));
+  const double sigma = core::read_number(source, "static_shift/sigma_decades");
+  out.tables.push_back(inversion::mt::distortion_table(stations, {std::move(shifts), sigma}, out.further));
 }
 
 mt::Profile read_profile(const core::ArraySource& source, const std::vector<mt::Station>& stations) {

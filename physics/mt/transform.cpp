@@ -103,16 +103,16 @@ void require_predictable(const Survey& survey, Elements predicted) {
 }
 
 core::MapPtr data_map(core::MapPtr responses, const ResponseLayout& layout, const Survey& survey,
-                      const std::vector<StaticShiftKey>& shifts) {
+                      const DistortionUnknowns& distortion) {
   const auto transform = std::make_shared<Transform>(survey, layout);
-  if (shifts.empty()) return core::compose(transform, std::move(responses));
-  const auto n_shifts = static_cast<Eigen::Index>(shifts.size()), n_in = responses->size_in() + n_shifts;
-  std::vector<Eigen::Index> all(shifts.size()), last(shifts.size());
+  if (distortion.empty()) return core::compose(transform, std::move(responses));
+  const Eigen::Index n = distortion.size(), n_in = responses->size_in() + n;
+  std::vector<Eigen::Index> all(distortion.keys.size()), last(distortion.keys.size());
   std::iota(all.begin(), all.end(), Eigen::Index{0});
   std::iota(last.begin(), last.end(), responses->size_in());
   const core::MapPtr distorted =
-      core::compose(std::make_shared<Distortion>(layout, shifts),
-                    core::parallel({std::move(responses), core::select(n_shifts, std::move(all))}));
+      core::compose(std::make_shared<Distortion>(layout, distortion),
+                    core::parallel({std::move(responses), core::select(n, std::move(all))}));
   return core::stack({core::compose(transform, distorted), core::select(n_in, std::move(last))});
 }
 

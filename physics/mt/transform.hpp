@@ -46,10 +46,11 @@ class Transform final : public core::DifferentiableMap {
 void require_predictable(const Survey& survey, Elements predicted);
 
 /// Returns the map to the data of a survey from the unknowns of `responses`, whose outputs have the order of
-/// `layout`. With static shifts it maps [unknowns; shifts] to [data; shifts]: the last rows are compared with
-/// the prior of the shifts. errors: InvalidArgument when the layout lacks an element that a datum is made of,
-/// or a shift is repeated. source: deGroot-Hedlin 1991, Geophysics 56, 1290.
+/// `layout`. With a distortion it maps [unknowns; p] to [data; p]: the last rows are compared with the prior
+/// of p. errors: InvalidArgument when the layout lacks an element that a datum is made of, and those of
+/// `Distortion`. sources: deGroot-Hedlin 1991, Geophysics 56, 1290 (shifts); Avdeeva et al. 2015, Geophys. J.
+/// Int. 202, 464 (matrices).
 [[nodiscard]] core::MapPtr data_map(core::MapPtr responses, const ResponseLayout& layout,
-                                    const Survey& survey, const std::vector<StaticShiftKey>& shifts = {});
+                                    const Survey& survey, const DistortionUnknowns& distortion = {});
 
 }  // namespace lodestone::physics::mt

@@ -106,7 +106,7 @@ MapCase shifted_case() {
   const auto make = []() -> core::MapPtr {
     const Survey survey = small_survey();
     return data_map(in_log_resistivity(small_simulation(MPI_COMM_WORLD, false)), needed_responses(survey),
-                    survey, static_shift_keys(survey, {Mode::te, Mode::tm}));
+                    survey, static_shifts(survey, {Mode::te, Mode::tm}));
   };
   const auto point = [] {
     const Eigen::VectorXd log_resistivity = small_section(false).values.array().log();
@@ -115,6 +115,34 @@ MapCase shifted_case() {
     return x;
   };
   return {"mt::data_map of mt::d2::Simulation", make, point};
+}
+
+Eigen::VectorXd with_parameters(const Eigen::VectorXd& above, Eigen::Index n_parameters) {
+  Eigen::VectorXd x(above.size() + n_parameters);
+  x << above, some_numbers(n_parameters, -0.3, 0.3);
+  return x;
+}
+
+/// Returns impedances of one row, a phase tensor and a tipper of a volume, a matrix for each of two stations:
+/// responses that no datum is made of are mixed in.
+MapCase distorted_volume_case() {
+  const auto make = []() -> core::MapPtr {
+    const auto model = small_volume();
+    const Survey survey = full_survey(
+        volume_stations(), volume_frequencies_hz(),
+        {datum("zxx_re"), Datum::zxy_im, Datum::phase_xy, Datum::tzy_re, datum("phase_tensor_xy")});
+    const DistortionUnknowns matrices = full_distortion(survey);
+    const Survey simulated = with_mixed_responses(survey, matrices);
+    auto simulation = d3::simulation_of(MPI_COMM_WORLD, model.earth, simulated,
+                                        d3::design_meshes(model, simulated, coarse_design()),
+                                        {.tolerance = 1e-11, .divergence_tolerance = 1e-11});
+    return data_map(in_log_resistivity(d3::response_map(std::move(simulation))), needed_responses(simulated),
+                    survey, matrices);
+  };
+  return {"mt::data_map of mt::d3::Simulation with matrices",
+          make,
+          [] { return with_parameters(small_volume().values.array().log(), 8); },
+          {.max_adjoint_gap = 1e-8}};
 }
 
 /// Returns every datum there is, at two stations and frequencies.
@@ -147,20 +175,26 @@ MapCase transform_case() {
           [] { return responses_of_field(needed_responses(survey_of_all_data())); }};
 }
 
-Eigen::VectorXd with_parameters(const Eigen::VectorXd& responses, Eigen::Index n_parameters) {
-  Eigen::VectorXd x(responses.size() + n_parameters);
-  x << responses, some_numbers(n_parameters, -0.3, 0.3);
-  return x;
-}
-
 MapCase static_distortion_case() {
   const auto make = []() -> core::MapPtr {
     const Survey survey = survey_of_all_data();
     return std::make_shared<Distortion>(
-        needed_responses(survey), std::vector<StaticShiftKey>{{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}});
+        needed_responses(survey),
+        DistortionUnknowns{DistortionKind::static_shift, {{0, 0, 0}, {0, 1, 1}, {1, 1, 1}}});
   };
   return {"mt::Distortion by static shifts", make,
           [] { return with_parameters(responses_of_field(needed_responses(survey_of_all_data())), 3); }};
+}
+
+/// Returns a whole matrix of one station, one entry of another.
+MapCase matrix_distortion_case() {
+  const auto make = []() -> core::MapPtr {
+    return std::make_shared<Distortion>(
+        needed_responses(survey_of_all_data()),
+        DistortionUnknowns{DistortionKind::full, {{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {0, 1, 1}, {1, 1, 0}}});
+  };
+  return {"mt::Distortion by matrices", make,
+          [] { return with_parameters(responses_of_field(needed_responses(survey_of_all_data())), 5); }};
 }
 
 }  // namespace
@@ -175,7 +209,9 @@ std::vector<MapCase> physics_maps() {
           sounding_case(),
           shifted_case(),
           transform_case(),
-          static_distortion_case()};
+          static_distortion_case(),
+          matrix_distortion_case(),
+          distorted_volume_case()};
 }
 
 }  // namespace lodestone::tests

@@ -56,7 +56,7 @@ TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay o
   const auto logarithmic = core::compose(simulation, core::pointwise("exp", simulation->size_in(), f, f));
   const auto map = physics::mt::data_map(
       logarithmic, simulation->layout(), survey,
-      physics::mt::static_shift_keys(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
+      physics::mt::static_shifts(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
   Eigen::VectorXd x = Eigen::VectorXd::Constant(map->size_in(), 0.1);
   x.head(simulation->size_in()) = tests::small_section(false).values.array().log();
   const auto linearization = map->linearize(x);

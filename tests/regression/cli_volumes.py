@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""forward and invert of volumes: models, sites on a map, formats, ranks, files of a run, refusals."""
+"""forward and invert of volumes: models, sites on a map, formats, ranks, files of a run, distortion, refusals."""
 import csv
 import io
 import os
 
-from support import Folder, check, expect, finish, run
+from support import Folder, check, expect, expect_error, finish, run
 
 MODEL = """dimension = 3
 [background]
@@ -83,6 +83,16 @@ final_accuracy = "iteration"
     check(float(history[-1]["rms"]) < 0.7 * float(history[0]["rms"]), "the misfit falls by a third in two steps")
     expect(0, ["cells along x, y and z", "zxx"], "info", os.path.join(out, "result.h5"))
     expect(0, ["wrote"], "forward", "--model", os.path.join(out, "result.h5"), "--sites", sites, "--periods", "1", *coarse, "-o", folder / "of_result.csv")
+
+    # Distortion matrices: a row per site in a file of their own and in the report
+    on = ("--set", "distortion.enabled=true")
+    result = run("invert", config, "--dim", "3", *on, "--set", "inversion.max_iterations=1", "-o", folder / "matrices")
+    check(result.returncode in (0, 10) and "distortion: 12 unknowns" in result.stdout, f"an inversion with matrices ends, code {result.returncode}: {(result.stdout + result.stderr)[-800:]}")
+    rows = list(csv.DictReader(open(folder / "matrices/distortion.csv")))
+    check([r["site"] for r in rows] == ["a", "b", "c"] and all(0.5 < float(r["gain"]) < 2 for r in rows), "a matrix per site, not far from the identity")
+    check("Galvanic distortion" in open(folder / "matrices/report.html").read() and os.path.exists(folder / "matrices/pictures/distortion.png"), "the report has table and maps of the matrices")
+    expect_error(2, "exclusive_tables", ["static_shift"], "invert", config, "--dim", "3", *on, "--set", "static_shift.enabled=true", "--dry-run")
+    expect_error(2, "nothing_distorted", ["full_impedance"], "invert", config, "--dim", "3", *on, "--set", "data.kind=phase_tensor", "--dry-run")
 
     # Refusals
     line = folder.write("line.csv", "site,y_m\na,0\n")

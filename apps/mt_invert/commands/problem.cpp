@@ -152,7 +152,7 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, int 
                                         .tears = config.regularization.tears,
                                         .fixed = config.regularization.fixed,
                                         .areas = areas_of(config.regularization),
-                                        .static_shift = config.static_shift,
+                                        .distortion = config.distortion,
                                         .forward = config.forward};
   if (config.grid.from_model) options.cells = std::get<physics::mesh::Model>(options.start).earth.grid;
   const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;

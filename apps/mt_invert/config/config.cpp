@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <variant>
 
 namespace lodestone::mt_invert::config {
 namespace {
@@ -94,6 +95,16 @@ void check_learned_prior(const Config& config, const ConfigTable& table) {
                 "follow the model");
 }
 
+/// Refuses matrices where no datum is made of what they change.
+void check_distortion(const Config& config, const ConfigTable& table) {
+  if (!std::holds_alternative<inversion::mt::DistortionMatrixOptions>(config.distortion)) return;
+  if (std::ranges::none_of(config.data.selection.data, physics::mt::is_distorted))
+    table.table("distortion")
+        .refuse("enabled", "nothing_distorted",
+                "needs impedances or apparent resistivities: a matrix in front of the impedance changes "
+                "neither phase tensors nor tippers; set data.kind = \"full_impedance\" or remove the table");
+}
+
 /// Refuses keys of several tables that exclude or need each other.
 void check_together(const Config& config, const ConfigTable& table) {
   if (config.grid.from_model && config.start.file.empty()) {
@@ -106,6 +117,7 @@ void check_together(const Config& config, const ConfigTable& table) {
         .refuse("norm", "norm_needs_jacobian",
                 "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
   check_learned_prior(config, table);
+  check_distortion(config, table);
   if (config.uncertainty && config.uncertainty->ensemble && config.huber_threshold > 0.0)
     table.table("uncertainty")
         .refuse("samples", "exclusive_tables",
@@ -147,7 +159,7 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.bounds = read_bounds(table.table("bounds"));
   config.regularization = read_regularization(table.table("regularization"));
   config.learned_prior = read_learned_prior(table.table("learned_prior"));
-  config.static_shift = read_static_shift(table.table("static_shift"));
+  config.distortion = read_distortion(table.table("static_shift"), table.table("distortion"));
   config.inversion = read_inversion(table.table("inversion"));
   config = read(table.table("misfit"), misfit_rows(), config);
   config.uncertainty = read_uncertainty(table.table("uncertainty"));
@@ -165,7 +177,8 @@ void require_soundings_alone(const Config& config) {
   const auto add = [&](bool is_given, const char* name) {
     if (is_given) tables.emplace_back(name);
   };
-  add(config.static_shift.has_value(), "[static_shift]");
+  add(std::holds_alternative<inversion::mt::StaticShiftOptions>(config.distortion), "[static_shift]");
+  add(std::holds_alternative<inversion::mt::DistortionMatrixOptions>(config.distortion), "[distortion]");
   add(config.bounds.has_value(), "[bounds]");
   add(config.uncertainty.has_value(), "[uncertainty]");
   add(config.learned_prior.has_value(), "[learned_prior]");

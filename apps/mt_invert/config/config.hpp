@@ -30,7 +30,7 @@ struct Config {
   std::optional<inversion::Bounds> bounds;
   RegularizationConfig regularization;
   std::optional<LearnedPriorConfig> learned_prior;
-  std::optional<StaticShiftConfig> static_shift;
+  DistortionConfig distortion;
   double huber_threshold = 0.0;  ///< table [misfit]; in errors of the data, 0: least squares
   InversionConfig inversion;
   std::optional<UncertaintyConfig> uncertainty;

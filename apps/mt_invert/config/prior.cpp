@@ -13,6 +13,8 @@
 namespace lodestone::mt_invert::config {
 namespace {
 
+using inversion::mt::DistortionMatrixOptions;
+using inversion::mt::StaticShiftOptions;
 using inversion::prior::CodedRoughnessOptions;
 using inversion::prior::LearnedPriorOptions;
 using inversion::prior::RegionOptions;
@@ -217,17 +219,32 @@ inversion::mt::FixedRegion read_fixed(ConfigTable table) {
 /// The table [static_shift] as it is written.
 struct ShiftForm {
   bool enabled = false;
-  StaticShiftConfig config;
+  StaticShiftOptions config;
+};
+
+/// The table [distortion] as it is written.
+struct MatrixForm {
+  bool enabled = false;
+  DistortionMatrixOptions config;
 };
 
 Rows<ShiftForm> shift_rows() {
+  return joined(Rows<ShiftForm>{row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model")},
+                needing("enabled = true", &ShiftForm::enabled,
+                        row("sigma_decades", at(&ShiftForm::config, &StaticShiftOptions::sigma_decades),
+                            within(1e-6, 100.0),
+                            "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual"),
+                        row("modes", at(&ShiftForm::config, &StaticShiftOptions::modes),
+                            "modes whose shifts are unknown")));
+}
+
+Rows<MatrixForm> matrix_rows() {
   return joined(
-      Rows<ShiftForm>{row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model")},
-      needing(
-          "enabled = true", &ShiftForm::enabled,
-          row("sigma_decades", at(&ShiftForm::config, &StaticShiftConfig::sigma_decades), within(1e-6, 100.0),
-              "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual"),
-          row("modes", at(&ShiftForm::config, &StaticShiftConfig::modes), "modes whose shifts are unknown")));
+      Rows<MatrixForm>{row("enabled", &MatrixForm::enabled,
+                           "a real 2 × 2 matrix per station is unknown beside the model, with `--dim 3`")},
+      needing("enabled = true", &MatrixForm::enabled,
+              row("sigma", at(&MatrixForm::config, &DistortionMatrixOptions::sigma), within(1e-6, 100.0),
+                  "width of the Gaussian prior of each entry around the identity; 0.1 to 0.3 is usual")));
 }
 
 Rows<CodedRoughnessOptions> weight_rows() {
@@ -315,12 +332,19 @@ RegularizationConfig read_regularization(ConfigTable table) {
   return config;
 }
 
-std::optional<StaticShiftConfig> read_static_shift(ConfigTable table) {
-  const ShiftForm form = read(table, shift_rows(), ShiftForm{});
-  if (!form.enabled) return {};
-  if (form.config.modes.empty())
-    table.refuse("modes", "no_mode", "lists no mode; add one or set static_shift.enabled = false instead");
-  return form.config;
+DistortionConfig read_distortion(ConfigTable static_shift, ConfigTable distortion) {
+  const ShiftForm shifts = read(static_shift, shift_rows(), ShiftForm{});
+  const MatrixForm matrices = read(distortion, matrix_rows(), MatrixForm{});
+  if (shifts.enabled && matrices.enabled)
+    distortion.refuse("enabled", "exclusive_tables",
+                      "excludes static_shift.enabled = true: the matrices contain the shifts; remove one of "
+                      "the two tables");
+  if (matrices.enabled) return matrices.config;
+  if (!shifts.enabled) return {};
+  if (shifts.config.modes.empty())
+    static_shift.refuse("modes", "no_mode",
+                        "lists no mode; add one or set static_shift.enabled = false instead");
+  return shifts.config;
 }
 
 std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
@@ -350,6 +374,7 @@ void describe_prior(Page& page) {
   page.add("invert [[regularization.tear]]", tear_rows());
   page.add("invert [[regularization.fixed]]", fixed_rows());
   page.add("invert [static_shift]", shift_rows());
+  page.add("invert [distortion]", matrix_rows());
   page.add("invert [learned_prior]", weight_rows());
   page.add("invert [learned_prior]", norm_rows("between_norm", "jumps"));
   page.add("invert [learned_prior]", stage_rows());

@@ -25,8 +25,8 @@ struct RegularizationConfig {
   std::string covariance_place{};  ///< for messages
 };
 
-/// Table [static_shift], when enabled.
-using StaticShiftConfig = inversion::mt::StaticShiftOptions;
+/// Table [static_shift] or [distortion], whichever is enabled.
+using DistortionConfig = inversion::mt::DistortionOptions;
 
 using RegionDecoder = io::model::DecoderKind;
 
@@ -48,8 +48,8 @@ struct LearnedPriorConfig {
 // Each reads its table. errors: ConfigError with file:line.
 
 [[nodiscard]] RegularizationConfig read_regularization(ConfigTable table);
-/// Returns nothing when it is not enabled.
-[[nodiscard]] std::optional<StaticShiftConfig> read_static_shift(ConfigTable table);
+/// Reads the two tables; no state where neither is enabled. errors: also where both are.
+[[nodiscard]] DistortionConfig read_distortion(ConfigTable static_shift, ConfigTable distortion);
 /// Returns nothing without a region.
 [[nodiscard]] std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table);
 

@@ -361,6 +361,23 @@ TEST_CASE(
              HasId("not_chosen", {"modes", "enabled = true"}));
 }
 
+TEST_CASE("configuration: distortion matrices exclude static shifts and need data that they change",
+          "[apps]") {
+  const std::string on = "[distortion]\nenabled = true\n";
+  const auto config = read(minimal + on + "sigma = 0.3\n");
+  CHECK(std::get<inversion::mt::DistortionMatrixOptions>(config.distortion).sigma == 0.3);
+  CHECK(read(config.toml).toml == config.toml);
+  CHECK(std::holds_alternative<std::monostate>(read(minimal).distortion));
+  CHECK_THAT(refusal(minimal + on + "[static_shift]\nenabled = true\n"),
+             HasId("exclusive_tables", {"distortion", "enabled", "static_shift.enabled"}));
+  CHECK_THAT(refusal(minimal + "[distortion]\nsigma = 0.1\n"),
+             HasId("not_chosen", {"sigma", "enabled = true"}));
+  CHECK_THAT(refusal(minimal + on + "sigma = 0.0\n"), HasId("out_of_range", {"sigma", "0"}));
+  CHECK_THAT(refusal(minimal + "kind = \"phase_tensor\"\n" + on),
+             HasId("nothing_distorted", {"distortion", "data.kind"}));
+  CHECK_THROWS_AS(config::require_soundings_alone(config), core::ConfigError);
+}
+
 TEST_CASE("configuration: the start model's kind follows from its keys or is said by \"from\"", "[apps]") {
   CHECK(read(minimal + "[start]\nfrom = \"soundings\"\n").start.from_soundings);
   CHECK_FALSE(read(minimal + "[start]\nfrom = \"soundings\"\n").reference.from_soundings);

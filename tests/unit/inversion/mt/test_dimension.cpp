@@ -91,3 +91,30 @@ TEST_CASE("recipe: a volume refuses profiles, data in other axes than the map's 
   data.profile.is_map = false;
   CHECK_THAT(refused(), HasId("no_map"));
 }
+
+TEST_CASE("recipe: matrices are further unknowns of a volume, as many as its impedances mix", "[inversion]") {
+  const mt::ProblemOptions options{.dimension = 3,
+                                   .distortion = mt::DistortionMatrixOptions{.sigma = 0.3},
+                                   .forward = {.iteration = physics::mt::Accuracy::iteration,
+                                               .final_accuracy = physics::mt::Accuracy::iteration}};
+  physics::mt::Observations data = on_map();
+  for (physics::mt::DatumKey& key : data.survey.keys)
+    if (key.quantity == physics::mt::datum("zyy_re")) key.quantity = physics::mt::Datum::zyx_re;
+  const Problem problem = mt::problem(MPI_COMM_SELF, data, options);
+  CHECK((problem.further.n == 16 && problem.further.sigma == 0.3));
+  const core::MapPtr cells = problem.forward.iterations.design(problem.start);
+  const core::MapPtr map = problem.forward.iterations.with_further(cells);
+  CHECK(cells->size_out() == 2 * 16);  // Zxy and Zyx of a period at four sites, Zyy and Zxx mixed in
+  CHECK((map->size_in() == cells->size_in() + 16 && map->size_out() == problem.data.n_used() + 16));
+}
+
+TEST_CASE("recipe: sections, and data that no matrix changes, are refused matrices", "[inversion]") {
+  const auto refused = [](const std::vector<physics::mt::Datum>& data, int dimension) {
+    const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, data);
+    return error_of<core::InvalidArgument>(
+        [&] { static_cast<void>(mt::distortion_of(mt::DistortionMatrixOptions{}, survey, dimension)); });
+  };
+  CHECK_THAT(refused({physics::mt::Datum::zxy_re}, 2), HasId("distortion_of_section", {"2", "--dim 3"}));
+  CHECK_THAT(refused({physics::mt::datum("phase_tensor_xx"), physics::mt::Datum::tzy_re}, 3),
+             HasId("nothing_distorted", {"full_impedance"}));
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "inversion/mt/distortion.hpp"
 #include "inversion/mt/recipe.hpp"
 #include "inversion/mt/tables.hpp"
 #include "physics/mt/selection.hpp"
@@ -8,6 +9,7 @@
 #include "tests/support/warnings.hpp"
 
 #include <cmath>
+#include <numbers>
 
 using namespace lodestone;
 using namespace lodestone::inversion;
@@ -63,8 +65,8 @@ TEST_CASE("tables: data of another physics are no magnetotelluric ones", "[inver
 
 TEST_CASE("tables: a static shift of 0.3 decades doubles apparent resistivities", "[inversion]") {
   const auto data = small_data();
-  const NamedTable table = mt::static_shift_table(data.survey.stations, {{physics::mt::Mode::te, 1}},
-                                                  Eigen::VectorXd::Constant(1, std::log10(2.0)), 0.15);
+  const NamedTable table = mt::distortion_table(data.survey.stations, {{.keys = {{1, 0, 0}}}, 0.15},
+                                                Eigen::VectorXd::Constant(1, std::log10(2.0)));
   CHECK(table.own_file);
   CHECK(table.table.texts("site") == std::vector<std::string>{"b"});
   CHECK(table.table.texts("mode") == std::vector<std::string>{"TE"});
@@ -94,15 +96,37 @@ TEST_CASE("recipe: data that a section does not predict are masked", "[inversion
 
 TEST_CASE("static shifts: those beyond three deviations of their prior are named with their factor",
           "[inversion]") {
-  using physics::mt::Mode;
-  const std::vector<physics::mt::StaticShiftKey> keys{{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}};
+  const mt::DistortionPrior prior{{.keys = {{0, 0, 0}, {0, 1, 1}, {1, 1, 1}}}, 0.1};
   const auto warned = [&](const Eigen::Vector3d& shifts) {
     return tests::text_with(tests::warnings_of([&] {
-                              mt::warn_of_large_shifts({{"a", 0.0}, {"b", 500.0}}, keys, shifts, 0.1);
+                              mt::warn_of_large_distortion({{"a", 0.0}, {"b", 500.0}}, prior, shifts);
                             }),
                             "inversion::mt::problem#large_shifts");
   };
   CHECK(warned({0.29, -0.29, 0.0}).empty());
   CHECK_THAT(warned({0.5, 0.1, -2.0}), Catch::Contains("b TM (ρₐ times 0.01), a TE (ρₐ times 3.16)") &&
                                            Catch::Contains("2 of 3 ") && Catch::Contains("±0.1 "));
+}
+
+TEST_CASE("distortion: a row per matrix with the factors of Groom & Bailey, large entries are named",
+          "[inversion]") {
+  const mt::DistortionPrior prior{
+      {physics::mt::DistortionKind::full, {{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {1, 1, 1}}}, 0.2};
+  const std::vector<physics::mt::Station> stations{{"a", 0.0}, {"b", 500.0}};
+  const Eigen::Vector4d turned(std::cos(0.3) - 1.0, -std::sin(0.3), std::sin(0.3), std::cos(0.3) - 1.0);
+  const NamedTable table = mt::distortion_table(stations, prior, turned);
+  CHECK((table.name == "distortion" && table.own_file));
+  CHECK(table.table.texts("site") == std::vector<std::string>{"b"});
+  CHECK(table.table.numbers("c_xy")[0] == Approx(-std::sin(0.3)));
+  CHECK(table.table.numbers("twist_deg")[0] == Approx(0.3 * 180.0 / std::numbers::pi));
+  CHECK(table.table.numbers("gain")[0] == Approx(1.0));
+  CHECK(std::abs(table.table.numbers("shear_deg")[0]) < 1e-12);
+  CHECK(table.table.numbers("deviation")[0] == Approx(turned.norm() / 0.4));
+  const std::string warned =
+      tests::text_with(tests::warnings_of([&] {
+                         mt::warn_of_large_distortion(stations, prior, Eigen::Vector4d(0.1, -0.7, 0.0, 0.59));
+                       }),
+                       "inversion::mt::problem#large_distortion");
+  CHECK_THAT(warned, Catch::Contains("b Cxy (-0.7 beside") && Catch::Contains("1 of 4 ") &&
+                         Catch::Contains("distortion.sigma") && !Catch::Contains("Cyy"));
 }

@@ -2,6 +2,7 @@
 // Steps by products with single vectors, against the systems made from all rows of J.
 #include "engine/core/error.hpp"
 #include "inversion/optimize/matrix_free.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
@@ -84,6 +85,47 @@ TEST_CASE("matrix-free: the error of a step is bounded by the forcing, and its p
   const Eigen::Index n_products = problem.map->counts.n_products();
   CHECK(system.jump(2e4));  // a larger λ asks for nothing new
   CHECK(problem.map->counts.n_products() == n_products);
+}
+
+TEST_CASE("matrix-free: further unknowns follow the directions of the others and cost one more") {
+  LinearStep problem;
+  constexpr Eigen::Index n_further = 10, n_cells = LinearStep::n - n_further;
+  problem.objective.regularization = std::make_shared<inversion::objective::Regularization>(
+      inversion::prior::with_further_unknowns(tests::line_roughness(n_cells, 0.5)->roughness(),
+                                              Eigen::VectorXd::LinSpaced(n_further, 0.1, 30.0)),
+      Eigen::VectorXd::Zero(LinearStep::n));
+  const auto expected = problem.expected();
+  const auto steps_for = [&](Eigen::Index n, double lambda) {
+    const MatrixFreeSystem system = problem.system({.forcing = 1e-10, .max_steps = 60, .n_further = n});
+    const Eigen::VectorXd jump = *expected->jump(lambda), creep = *expected->creep(lambda);
+    CHECK((*system.jump(lambda) - jump).norm() < 1e-7 * jump.norm());
+    CHECK(system.linear_rms(lambda) == Approx(expected->linear_rms(lambda)).epsilon(1e-7));
+    const int n_steps = system.n_steps();
+    CHECK((*system.creep(lambda) - creep).norm() < 1e-7 * creep.norm());
+    return n_steps;
+  };
+  for (const double lambda : {100.0, 1.0, 0.01}) {
+    const int n_with = steps_for(n_further, lambda), n_without = steps_for(0, lambda);
+    INFO(lambda << ": " << n_with << " " << n_without);
+    CHECK(n_with <= n_cells + 1);
+    CHECK(n_with < n_without);
+  }
+}
+
+TEST_CASE("matrix-free: columns of unknowns beside a simulation ask it for nothing") {
+  const auto simulation = std::make_shared<tests::CountedMap>(
+      core::affine(tests::random_matrix(5, 4, 1), Eigen::VectorXd::Ones(5)));
+  const auto both = core::parallel({simulation, core::select(2, {1, 0})});
+  const auto at = both->linearize(Eigen::VectorXd::Ones(6));
+  Eigen::MatrixXd units = Eigen::MatrixXd::Zero(6, 2);
+  units.bottomRows(2).setIdentity();
+  const Eigen::MatrixXd columns = at->jvp(units);
+  CHECK(simulation->counts.n_jvp == 0);
+  CHECK(columns.topRows(5).isZero(0.0));
+  CHECK(columns.bottomRows(2) == Eigen::Matrix2d{{0.0, 1.0}, {1.0, 0.0}});
+  units(3, 1) = 1.0;
+  static_cast<void>(at->jvp(units));
+  CHECK(simulation->counts.n_jvp == 2);
 }
 
 TEST_CASE("matrix-free: steps end at their number, and never leave the model worse than it was") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/markup.hpp"
+#include "inversion/mt/distortion.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/report/axes.hpp"
 #include "io/report/html.hpp"
@@ -392,9 +393,9 @@ TEST_CASE("report: one self-contained page and the pictures as PNG") {
 TEST_CASE("report: each table of an outcome is a section, with its note and four digits") {
   const OutputFolder folder;
   inversion::Outcome result = test::synthetic_result(small);
-  result.tables.push_back(inversion::mt::static_shift_table(
+  result.tables.push_back(inversion::mt::distortion_table(
       inversion::mt::observations(result.data, result.sites)->survey.stations,
-      {{mt::Mode::te, 0}, {mt::Mode::tm, 2}}, Eigen::Vector2d(0.25, -1.0 / 3.0), 0.15));
+      {{.keys = {{0, 0, 0}, {2, 1, 1}}}, 0.15}, Eigen::Vector2d(0.25, -1.0 / 3.0)));
   CHECK_THAT(table_of(result.tables.back().table),
              Contains("<th>shift decades</th>") &&
                  Contains("<td>kim440</td><td>TM</td><td>-0.3333</td><td>0.4642</td>"));

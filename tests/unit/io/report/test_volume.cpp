@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "inversion/mt/distortion.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/report/property.hpp"
 #include "io/report/report.hpp"
@@ -329,4 +330,25 @@ TEST_CASE("volume: models without values, without sites and of one site break no
          {horizontal_slices_picture(*each, slices).svg(), vertical_slices_picture(*each, slices).svg()})
       CHECK_THAT(svg, !Contains("nan") && !Contains("inf\""));
   }
+}
+
+TEST_CASE("distortion maps: an entry is a circle with the colour of what it differs from the identity by") {
+  inversion::Outcome outcome = test::synthetic_volume();
+  CHECK(distortion_maps(outcome).height() == 0.0);
+  using physics::mt::DistortionKind;
+  const auto stations = inversion::mt::observations(outcome.data, outcome.sites)->survey.stations;
+  const Eigen::Vector4d entries(0.1, -0.3, 0.2, -0.05);
+  outcome.tables.push_back(inversion::mt::distortion_table(
+      stations, {{DistortionKind::full, {{2, 0, 0}, {2, 0, 1}, {2, 1, 0}, {2, 1, 1}}}, 0.2}, entries));
+  const Canvas picture = distortion_maps(outcome);
+  std::vector<std::string> fills;
+  for (const Circle& circle : circles_in(picture.svg()))
+    if (circle.radius > 2.0) fills.push_back(circle.fill);
+  REQUIRE(fills.size() == 4);
+  for (std::size_t k = 0; k < 4; ++k)
+    CHECK(fills[k] == hex(residual_colours().at((entries[static_cast<Eigen::Index>(k)] + 0.3) / 0.6)));
+  CHECK_THAT(picture.svg(), Contains("Cxx − 1") && Contains("Cxy: rms 0.30"));
+  const test::OutputFolder folder;
+  io::report::write_report(folder.path(), outcome);
+  CHECK_THAT(test::slurp(folder / "report.html"), Contains("Galvanic distortion") && Contains("twist deg"));
 }

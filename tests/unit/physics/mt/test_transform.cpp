@@ -92,7 +92,7 @@ TEST_CASE(
       two_stations({Datum::zxy_re, Datum::zxy_im, Datum::zyx_re, Datum::zyx_im, Datum::tzy_re, Datum::tzy_im,
                     Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx});
   const ResponseLayout layout = needed_responses(survey);
-  const auto keys = static_shift_keys(survey, {Mode::te, Mode::tm});
+  const DistortionUnknowns keys = static_shifts(survey, {Mode::te, Mode::tm});
   const Eigen::VectorXd shifts = Eigen::Vector4d(0.1, -0.2, 0.4, 0.3), responses = some_responses(layout);
   const core::MapPtr map =
       data_map(core::select(layout.size(), every_index(layout.size())), layout, survey, keys);
@@ -116,7 +116,65 @@ TEST_CASE(
 TEST_CASE("distortion: each mode of a station has one shift", "[physics][mt][transform]") {
   const ResponseLayout all = needed_responses(two_stations({datum("phase_det")}));
   CHECK_THAT(error_of<core::InvalidArgument>([&] {
-               (void)Distortion(all, {{Mode::te, 1}, {Mode::tm, 1}, {Mode::te, 1}});
+               (void)Distortion(all, {DistortionKind::static_shift, {{1, 0, 0}, {1, 1, 1}, {1, 0, 0}}});
              }),
-             HasId("repeated_shift", {"te", "1"}));
+             HasId("repeated_entry", {"0", "1"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)Distortion(all, {DistortionKind::static_shift, {{1, 0, 1}}});
+             }),
+             HasId("beside_diagonal", {"0", "1"}));
+}
+
+TEST_CASE(
+    "distortion: a matrix multiplies the impedance, and leaves phase tensors, tippers and phases of the "
+    "determinant",
+    "[physics][mt][transform]") {
+  const Survey survey = two_stations(every_datum());
+  const ResponseLayout layout = needed_responses(survey);
+  const DistortionUnknowns matrices = full_distortion(survey);
+  REQUIRE(matrices.size() == 8);
+  Eigen::VectorXd p(8);
+  p << 0.1, -0.2, 0.3, 0.15, -0.1, 0.25, 0.05, -0.3;
+  const Eigen::VectorXd responses = some_responses(layout), moved_by = joined(responses, p);
+  const core::MapPtr map =
+      data_map(core::select(layout.size(), every_index(layout.size())), layout, survey, matrices);
+  const Eigen::VectorXd data = Transform(survey, layout).value(responses), moved = map->value(moved_by);
+  REQUIRE(moved.size() == data.size() + 8);
+  CHECK(moved.tail(8) == p);
+  const auto slopes = map->linearize(moved_by);
+  const auto z_at = [&](const DatumKey& key, Element element) {
+    const Eigen::Index at = 2 * layout.find({element, key.frequency, key.station});
+    return Complex(responses[at], responses[at + 1]);
+  };
+  const Eigen::MatrixXd by_p = slopes->jacobian().rightCols(8);
+  for (std::size_t i = 0; i < survey.keys.size(); ++i) {
+    const DatumKey& key = survey.keys[i];
+    const auto k = static_cast<Eigen::Index>(i);
+    const Eigen::Matrix2d c = Eigen::Matrix2d::Identity() +
+                              Eigen::Matrix2d(p.segment<4>(4 * key.station).reshaped(2, 2).transpose());
+    INFO(name_of(key.quantity));
+    if (!is_distorted(key.quantity)) {
+      CHECK(moved[k] == Approx(data[k]));
+      CHECK(by_p.row(k).norm() < 1e-11);
+    }
+    const Complex zxx = c(0, 0) * z_at(key, Element::zxx) + c(0, 1) * z_at(key, Element::zyx),
+                  zyx = c(1, 0) * z_at(key, Element::zxx) + c(1, 1) * z_at(key, Element::zyx);
+    if (key.quantity == datum("zxx_im")) CHECK(moved[k] == Approx(zxx.imag()));
+    if (key.quantity == Datum::zyx_re) CHECK(moved[k] == Approx(zyx.real()));
+    if (key.quantity == Datum::phase_yx) CHECK(moved[k] == Approx(std::arg(zyx)));
+  }
+}
+
+TEST_CASE("distortion: responses that a matrix mixes in are simulated though no datum is made of them",
+          "[physics][mt][transform]") {
+  const Survey survey = two_stations({Datum::zxy_re, Datum::tzy_im});
+  const DistortionUnknowns matrices = full_distortion(survey);
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)Distortion(needed_responses(survey), matrices); }),
+             HasId("not_predicted", {"Zyy", "Zxy", "0"}));
+  const ResponseLayout mixed = needed_responses(with_mixed_responses(survey, matrices));
+  CHECK(mixed.keys().size() == 12);
+  CHECK(mixed.find({Element::zyy, 1, 1}) >= 0);
+  CHECK(Distortion(mixed, matrices).size_in() == mixed.size() + 8);
+  const Survey shifted = with_mixed_responses(survey, static_shifts(survey, {Mode::te}));
+  CHECK(needed_responses(shifted).keys() == needed_responses(survey).keys());
 }
