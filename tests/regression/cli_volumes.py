@@ -94,6 +94,34 @@ final_accuracy = "iteration"
     expect_error(2, "exclusive_tables", ["static_shift"], "invert", config, "--dim", "3", *on, "--set", "static_shift.enabled=true", "--dry-run")
     expect_error(2, "nothing_distorted", ["full_impedance"], "invert", config, "--dim", "3", *on, "--set", "data.kind=phase_tensor", "--dry-run")
 
+    # ModEM files of a run, a covariance file that holds what they hold, and a region in plan
+    held = ("--set", "regularization.fixed=[{x_m = [-9000, -9000, 500, 500], y_m = [-9000, 9000, 9000, -9000], z_max_m = 400, resistivity_ohm_m = 70}]")
+    short = ("--set", "inversion.max_iterations=1")
+    result = run("invert", config, "--dim", "3", "-o", folder / "modem", *held, *short, "--set", "output.modem=true")
+    check(result.returncode in (0, 10) and "fixed region:" in result.stdout, f"an inversion with a region in plan ends: {(result.stdout + result.stderr)[-800:]}")
+    files = folder / "modem/modem"
+    for name in ("model.rho", "start.rho", "smooth.cov"):
+        expect(0, ["ModEM"], "info", os.path.join(files, name))
+    check(len(open(os.path.join(files, "predicted.dat")).readlines()) == len(open(os.path.join(files, "observed.dat")).readlines()), "a predicted datum for each observed one")
+    go_on = folder.write("go_on.toml", f"""[data]
+modem_file = "{os.path.join(files, "observed.dat")}"
+kind = "full_impedance"
+tipper = true
+[grid]
+from_start_model = true
+[start]
+model_file = "{os.path.join(files, "model.rho")}"
+[regularization]
+modem_covariance_file = "{os.path.join(files, "smooth.cov")}"
+[forward]
+final_accuracy = "iteration"
+certificate = "none"
+""")
+    n_held = result.stdout.split("fixed region: ")[1].split()[0]
+    expect(0, [f"areas: {n_held} cells are held"], "invert", go_on, "--dim", "3", "--dry-run")
+    expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
+    expect_error(2, "needs_volume", ["regularization.fixed[0]"], "invert", "examples/coprod2/coprod2.toml", *held, "--dry-run")
+
     # Refusals
     line = folder.write("line.csv", "site,y_m\na,0\n")
     expect(2, ["site,x_m,y_m"], "forward", "--model", half, "--sites", line, "--periods", "1")
