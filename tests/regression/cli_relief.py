@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volumes under a relief: forward and inversion, sites on it, ranks, files, continuation, refusals."""
+"""Volumes under a relief and a sea: forward and inversion, sites on the ground and the floor, ranks, files, continuation, refusals."""
 import csv
 import math
 import os
@@ -114,4 +114,42 @@ certificate = "{certificate}"
     folder.write("ragged.csv", "x_m,y_m,z_m\n0,0,0\n0,1,0\n1,0,0\n")
     result = run("invert", relief, "--dim", "3", "-o", folder / "no", "--set", 'profile.surface_file="ragged.csv"')
     check(result.returncode != 0 and "1 of 4 points are absent" in result.stdout + result.stderr, "a gap in a map of the surface is named")
+
+    # A sea: forward and inversion at sites on its floor and on land; water is no unknown
+    coast = folder.write("coast.csv", "x_m,y_m,z_m\n" + "".join(f"{x},{y},{z}\n" for x in (-5000, 5000) for y, z in ((-3000, -100), (-500, -50), (0, 0), (1500, 300), (4000, 300))))
+    marine = folder.write("marine.toml", """dimension = 3
+[background]
+resistivity_ohm_m = [10.0]
+[[box]]
+x_min_m = -800.0
+x_max_m = 800.0
+y_min_m = 1200.0
+y_max_m = 2600.0
+z_min_m = 400.0
+z_max_m = 1200.0
+resistivity_ohm_m = 100.0
+[surface]
+points = [[-3000.0, -100.0], [-500.0, -50.0], [0.0, 0.0], [1500.0, 300.0], [4000.0, 300.0]]
+[sea]
+resistivity_ohm_m = 0.3
+""")
+    seafloor = folder.write("seafloor.csv", "site,x_m,y_m\n" + "".join(f"m{i},{x},{y}\n" for i, (x, y) in enumerate((x, y) for x in (-600, 600) for y in (-900, 1900))))
+    result = expect(0, ["rho_xy_ohm_m"], "forward", "--model", marine, "--sites", seafloor, "--periods", "3", *coarse)
+    expect(0, ["wrote"], "forward", "--model", marine, "--sites", seafloor, "--periods", "3", *coarse, "-o", folder / "marine.dat")
+    result = run("forward", "--model", marine, "--sites", folder.write("column.csv", "site,x_m,y_m,z_m\nbuoy,0,2000,100\n"), "--periods", "3")
+    check(result.returncode != 0 and "buoy (200.0 m above)" in result.stdout + result.stderr, "a site in the water is named")
+
+    def marine_config(name, sea):
+        text = open(config(name, 'elevation = "file"\nsurface_file = "coast.csv"')).read().replace("hill.dat", "marine.dat").replace("max_iterations = 2", "max_iterations = 1")
+        return folder.write(name, text + "[start]\nresistivity_ohm_m = 10.0\n" + sea)
+
+    sea = marine_config("marine_run.toml", "[sea]\nresistivity_ohm_m = 0.3\n")
+    for name, path in (("wet", sea), ("dry", marine_config("dry_run.toml", ""))):
+        result = run("invert", path, "--dim", "3", "-o", folder / name, timeout=300)
+        check(result.returncode in (0, 10), f"the run {name} ends: {(result.stdout + result.stderr)[-500:]}")
+        rms[name] = rms_of(folder / name)
+    print("rms with the sea", rms["wet"], "without", rms["dry"])
+    check(rms["wet"][0] < 0.5 * rms["dry"][0], "without its sea the start model fits worse")
+    check(b'"sea"' in open(os.path.join(folder / "wet", "vtk", "model.vtu"), "rb").read(), "ParaView has the water")
+    expect(2, ["resistivity"], "invert", marine_config("brackish.toml", "[sea]\nlevel_m = 0.0\n"), "--dim", "3", "-o", folder / "no")
 finish()

@@ -58,9 +58,17 @@ MeshSet padded(const MeshSet& meshes, const mesh::Earth& earth, const Survey& su
   return result;
 }
 
-/// Returns an earth whose ground is level at the lowest place.
-mesh::Earth levelled(mesh::Earth earth) {
+/// Returns an earth whose ground is level at the lowest place, under a sea as deep as above the deepest
+/// station.
+mesh::Earth levelled(mesh::Earth earth, const Survey& survey) {
+  double depth_m = 0.0;
+  if (earth.sea) {
+    for (const Station& station : survey.stations)
+      depth_m = std::max(depth_m, water_depth_m(earth, station.x_m, station.y_m));
+  }
   earth.surface = mesh::Surface(earth.surface.lowest_m());
+  if (earth.sea) earth.sea->level_m = earth.surface.lowest_m() - depth_m;
+  if (!(depth_m > 0.0)) earth.sea.reset();
   return earth;
 }
 /// Returns the lines of meshes under a level ground.
@@ -89,7 +97,7 @@ mesh::Model mean_layers(const mesh::Model& model, const Survey& survey) {
     const double mean = std::exp(sum / ((x_last - x_first + 1) * (y_last - y_first + 1)));
     cells.segment(grid.index(iz), grid.n_columns()).setConstant(mean);
   }
-  return mesh::resistivity_model(levelled(model.earth), std::move(cells));
+  return mesh::resistivity_model(levelled(model.earth, survey), std::move(cells));
 }
 
 mesh::Model half_space(const mesh::Model& layers) {
