@@ -69,14 +69,9 @@ void require_map(const Observations& observed) {
                                 x_deg, observed.azimuth_deg);
 }
 
-/// Returns the level ground under a map.
+/// Returns the ground under a map.
 Place place_on_map(const Observations& observed, const ProblemOptions& options) {
   require_map(observed);
-  if (options.ground.elevation != physics::mt::Elevation::flat_mean)
-    throw core::InvalidArgument("inversion::mt::problem#relief",
-                                "expected profile.elevation = \"flat_mean\", got \"{}\"; relief is not part "
-                                "of the simulation of volumes yet",
-                                core::word(options.ground.elevation));
   physics::mt::Ground ground = ground_under(observed, options.ground);
   mesh::Frame frame = frame_of(observed.profile, ground.elevation_m);
   return {std::move(ground), std::move(frame)};

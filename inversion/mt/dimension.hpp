@@ -21,8 +21,7 @@ struct Place {
   physics::mesh::Frame frame{};
 };
 /// Chooses the frame: sections lie along a profile, volumes under a map. errors: those of `ground_under`. For
-/// volumes InvalidArgument when stations lie along a profile, data have other axes than the map, or the
-/// ground is not to be level.
+/// volumes InvalidArgument when stations lie along a profile, or data have other axes than the map.
 [[nodiscard]] Place place_of(const physics::mt::Observations& observed, const ProblemOptions& options);
 /// Puts a survey on its profile, whatever the dimension.
 [[nodiscard]] Place place_on_profile(const physics::mt::Observations& observed,

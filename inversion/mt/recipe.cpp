@@ -121,7 +121,7 @@ Outcome stitch_soundings(MPI_Comm comm, const Observations& observed, const Prob
   const Observations data = predicted_data(observed, physics::mt::section_elements);
   const core::Provenance provenance = core::make_provenance(core::size_of(comm));
   Place place = place_on_profile(data, options);
-  const mesh::SurfaceLine& surface = place.ground.surface;
+  const mesh::Surface& surface = place.ground.surface;
   const mesh::TensorGrid grid = section_grid(data, options);
   const std::vector<SoundingModel> models = invert_soundings(options.soundings, data, grid);
   Outcome out{.about = std::move(about), .model = {{grid, surface}, {}, {}}, .data = data.data_set()};

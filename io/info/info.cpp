@@ -432,7 +432,7 @@ void describe_table(FileInfo& info) {
   }
   info.facts.push_back(fmt::format("{} rows of {}", n_rows, text::printable(header, 200)));
   info.facts.emplace_back(
-      header == "y_m,z_m"
+      header == "y_m,z_m" || header == "x_m,y_m,z_m"
           ? "a surface, as profile.surface_file takes it"
           : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
 }

@@ -23,9 +23,10 @@ namespace lodestone::io::model {
 /// errors: FileError, ConfigError with file:line (unknown key, wrong shape or sign).
 [[nodiscard]] physics::mesh::Model read_model_toml(const std::string& path, double refine = 1.0);
 
-/// Reads the earth's surface, ground or sea floor, with z down (a hill is negative) and y increasing: CSV
-/// with the header `y_m,z_m`, or two columns of numbers without header, as in MARE2DEM's .prfl files. errors:
-/// FileError, FormatError with file:line.
-[[nodiscard]] physics::mesh::SurfaceLine read_surface_file(const std::string& path);
+/// Reads the earth's surface, ground or sea floor, with z down (a hill is negative). A line has y increasing:
+/// CSV with the header `y_m,z_m`, or two columns of numbers without header, as in MARE2DEM's .prfl files. A
+/// map is CSV with the header `x_m,y_m,z_m`: each point of a grid once, in any order. errors: FileError,
+/// FormatError with file:line.
+[[nodiscard]] physics::mesh::Surface read_surface_file(const std::string& path);
 
 }  // namespace lodestone::io::model

@@ -202,7 +202,13 @@ ForwardSites read_forward_sites(const std::string& path, const std::vector<doubl
     physics::mt::warn_of_sites_at_kinks(
         sites.stations, surface.profile(),
         "give the model's surface in shorter segments there, or move the sites");
-  for (const auto& station : sites.stations) result.z_m.push_back(surface.z_at(station.x_m, station.y_m));
+  for (auto& station : sites.stations) {
+    result.z_m.push_back(surface.z_at(station.x_m, station.y_m));
+    if (is_volume) station.z_m = result.z_m.back();  // ModEM files of maps state it
+  }
+  if (is_volume && result.modem) {
+    for (std::size_t i = 0; i < result.z_m.size(); ++i) result.modem->survey.stations[i].z_m = result.z_m[i];
+  }
   result.survey = is_volume
                       ? mt::full_response_survey(std::move(sites.stations), std::move(sites.frequencies_hz))
                       : mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));

@@ -39,12 +39,18 @@ void place_by_elevation(const std::vector<StationData>& files, std::vector<Stati
   }
 }
 
+/// Returns dz/dy at a station; of a map that over a metre.
+double slope_along_y(const mesh::Surface& surface, const Station& station) {
+  if (!surface.is_map()) return surface.profile().slope_at(station.y_m);
+  return surface.z_at(station.x_m, station.y_m + 0.5) - surface.z_at(station.x_m, station.y_m - 0.5);
+}
+
 /// Tilted stations are taken to lie along the slope of the surface.
-void warn_of_tilts(const std::vector<Station>& stations, const mesh::SurfaceLine& surface) {
+void warn_of_tilts(const std::vector<Station>& stations, const mesh::Surface& surface) {
   constexpr double same_tilt_deg = 2.0;
   std::string names;
   for (const auto& station : stations) {
-    const double slope_deg = std::atan(surface.slope_at(station.y_m)) * deg_per_rad;
+    const double slope_deg = std::atan(slope_along_y(surface, station)) * deg_per_rad;
     if (station.tilt_deg == 0.0 || std::abs(slope_deg - station.tilt_deg) <= same_tilt_deg) continue;
     names += fmt::format("{}{} ({:.1f}°, surface {:.1f}°)", names.empty() ? "" : ", ", station.name,
                          station.tilt_deg, slope_deg);
@@ -63,11 +69,30 @@ std::string words_for_sites(const std::vector<StationData>& stations) {
   return one_file ? "sites of " + stations.front().path : "sites";
 }
 
-mesh::SurfaceLine surface_of(const std::vector<Station>& stations, const Observations& observed,
-                             const GroundOptions& options) {
+/// Warns of stations whose elevation is far from the surface of a file. Its z may have another zero, or its
+/// coordinates be others than those of the stations.
+void warn_of_elevations(const std::vector<Station>& stations, const mesh::Surface& surface) {
+  constexpr double same_elevation_m = 50.0;
+  std::string names;
+  std::size_t n = 0;
+  for (const Station& station : stations) {
+    const double off_m = station.elevation_m + surface.z_at(station.x_m, station.y_m);
+    if (!std::isnan(station.z_m) || !(std::abs(off_m) > same_elevation_m)) continue;
+    if (++n <= 10) names += fmt::format("{}{} ({:+.0f} m)", n > 1 ? ", " : "", station.name, off_m);
+  }
+  if (n == 0) return;
+  core::log::warning(
+      core::log::Id("mt::ground#other_elevation"),
+      "the elevations of {} of {} stations are not those of profile.surface_file, on which they "
+      "are placed: {}{}; its z counts from sea level downwards, its coordinates are those of the "
+      "stations",
+      n, stations.size(), names, n > 10 ? fmt::format(" and {} more", n - 10) : "");
+}
+
+mesh::Surface surface_of(const std::vector<Station>& stations, const Observations& observed,
+                         const GroundOptions& options) {
   if (options.elevation == Elevation::stations) return surface_through(stations);
-  const mesh::SurfaceLine surface =
-      options.elevation == Elevation::file ? options.surface : mesh::SurfaceLine();
+  mesh::Surface surface = options.elevation == Elevation::file ? options.surface : mesh::Surface();
   check_site_depths(
       stations, surface, options.off_surface,
       fmt::format("set profile.drape = true, which moves the {} onto the surface (profile.elevation says "
@@ -76,9 +101,22 @@ mesh::SurfaceLine surface_of(const std::vector<Station>& stations, const Observa
   return surface;
 }
 
+/// Checks that the surface has the axes of the survey.
+void check_kind(const Observations& observed, const GroundOptions& options) {
+  if (observed.profile.is_map && options.elevation == Elevation::stations)
+    throw core::InvalidArgument(
+        "mt::ground_under#surface_through_map",
+        "expected profile.elevation = \"flat_mean\" or \"file\" for stations on a map, got \"stations\", "
+        "whose "
+        "lines run between the stations of a profile; give the ground as points x_m,y_m,z_m of a grid by "
+        "profile.surface_file");
+  if (!observed.profile.is_map && options.elevation == Elevation::file) (void)options.surface.profile();
+}
+
 }  // namespace
 
 Ground ground_under(const Observations& observed, const GroundOptions& options) {
+  check_kind(observed, options);
   std::vector<Station> stations = observed.survey.stations;
   const double mean_m = mean_elevation_m(stations);
   const bool on_map = !observed.profile.projection.empty();
@@ -87,10 +125,12 @@ Ground ground_under(const Observations& observed, const GroundOptions& options) 
   Ground ground;
   if (on_map && options.elevation != Elevation::file) ground.elevation_m = mean_m;
   ground.surface = surface_of(stations, observed, options);
+  if (on_map && options.elevation == Elevation::file) warn_of_elevations(stations, ground.surface);
   warn_of_tilts(stations, ground.surface);
   if (ground.surface.is_flat())
     core::log::info("flat surface at {:.0f} m above sea level", ground.elevation_m);
-  warn_of_sites_at_kinks(observed.survey.stations, ground.surface,
+  if (observed.profile.is_map) return ground;
+  warn_of_sites_at_kinks(observed.survey.stations, ground.surface.profile(),
                          options.elevation == Elevation::stations
                              ? "profile.elevation = \"stations\" puts a corner under every site; give the "
                                "ground between them as well, by \"file\""

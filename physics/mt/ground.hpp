@@ -22,19 +22,20 @@ constexpr auto words(Elevation) {
 /// The choices of `ground_under`.
 struct GroundOptions {
   Elevation elevation = Elevation::flat_mean;
-  mesh::SurfaceLine surface{};  ///< surface of Elevation::file
+  mesh::Surface surface{};  ///< surface of Elevation::file
   OffSurface off_surface = OffSurface::refuse;
 };
 
 /// The surface under the stations of a survey.
 struct Ground {
-  mesh::SurfaceLine surface{};
+  mesh::Surface surface{};
   double elevation_m = 0.0;  ///< height of z = 0 above sea level
 };
 
-/// Returns the surface under stations. Warns of tilts that are not the slope of the surface and of sites at
-/// kinks. errors: FormatError on a station without elevation where the surface goes through the stations;
-/// those of `check_site_depths`.
+/// Returns the surface under stations, on a profile or a map. Warns of tilts that are not the slope of the
+/// surface, and on profiles of sites at kinks. errors: FormatError on a station without elevation where the
+/// surface goes through the stations; InvalidArgument where stations on a map are to make the surface, or a
+/// profile stands under a map of depths; those of `check_site_depths`.
 [[nodiscard]] Ground ground_under(const Observations& observed, const GroundOptions& options = {});
 
 }  // namespace lodestone::physics::mt

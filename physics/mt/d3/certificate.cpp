@@ -6,6 +6,7 @@
 #include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/d3/cost.hpp"
 #include "physics/mt/d3/features.hpp"
+#include "physics/mt/d3/relief.hpp"
 #include "physics/mt/d3/simulation.hpp"
 
 #include <fmt/format.h>
@@ -48,13 +49,36 @@ fem::EdgeGrid padded(const BandMesh& band, const Survey& survey) {
   return fem::EdgeGrid(std::move(lines));
 }
 
-MeshSet padded(const MeshSet& meshes, const Survey& survey) {
+MeshSet padded(const MeshSet& meshes, const mesh::Earth& earth, const Survey& survey) {
   MeshSet result = meshes;
-  for (BandMesh& band : result.bands) band.grid = padded(band, survey);
+  for (BandMesh& band : result.bands) {
+    band.grid = padded(band, survey);
+    band.node_z_m = node_depths_m(earth, band.grid);
+  }
   return result;
 }
 
-/// Returns a model whose layers have the mean log resistivity of the cells under and between the stations.
+/// Returns an earth whose ground is level at the lowest place, under a sea as deep as above the deepest
+/// station.
+mesh::Earth levelled(mesh::Earth earth, const Survey& survey) {
+  double depth_m = 0.0;
+  if (earth.sea) {
+    for (const Station& station : survey.stations)
+      depth_m = std::max(depth_m, water_depth_m(earth, station.x_m, station.y_m));
+  }
+  earth.surface = mesh::Surface(earth.surface.lowest_m());
+  if (earth.sea) earth.sea->level_m = earth.surface.lowest_m() - depth_m;
+  if (!(depth_m > 0.0)) earth.sea.reset();
+  return earth;
+}
+/// Returns the lines of meshes under a level ground.
+MeshSet levelled(MeshSet meshes, const mesh::Earth& level_earth) {
+  for (BandMesh& band : meshes.bands) band.node_z_m = node_depths_m(level_earth, band.grid);
+  return meshes;
+}
+
+/// Returns a model under a level ground whose layers have the mean log resistivity of the cells under and
+/// between the stations.
 mesh::Model mean_layers(const mesh::Model& model, const Survey& survey) {
   const mesh::TensorGrid& grid = model.earth.grid;
   const Eigen::VectorXd logs = mesh::resistivity_ohm_m(model).array().log();
@@ -73,7 +97,7 @@ mesh::Model mean_layers(const mesh::Model& model, const Survey& survey) {
     const double mean = std::exp(sum / ((x_last - x_first + 1) * (y_last - y_first + 1)));
     cells.segment(grid.index(iz), grid.n_columns()).setConstant(mean);
   }
-  return mesh::resistivity_model(model.earth, std::move(cells));
+  return mesh::resistivity_model(levelled(model.earth, survey), std::move(cells));
 }
 
 mesh::Model half_space(const mesh::Model& layers) {
@@ -143,19 +167,21 @@ class Certifier {
 
   /// Returns the names of the checks.
   [[nodiscard]] std::vector<std::string> checks() const {
-    return {fmt::format("half-space {:.3g} ohm m", half_space_.values[0]), "layered earth",
+    const std::string where = model_.earth.surface.is_flat() ? "" : ", levelled";
+    return {fmt::format("half-space {:.3g} ohm m{}", half_space_.values[0], where), "layered earth" + where,
             "companion mesh (twice the cell size)", "sides, air and bottom twice as far"};
   }
 
   /// Adds some frequencies, indices of all, to every check.
   void measure(const std::vector<int>& frequencies, CertificateRows& rows) const {
     const Survey part = survey_at(all_, frequencies);
-    const MeshSet meshes = meshes_at(meshes_, frequencies), coarse = companions(meshes);
-    rows.compare(0, part, predict(half_space_, part, meshes), exact(half_space_, part));
-    rows.compare(1, part, predict(layers_, part, meshes), exact(layers_, part));
+    const MeshSet meshes = meshes_at(meshes_, frequencies), coarse = companions(meshes),
+                  level = levelled(meshes, layers_.earth);
+    rows.compare(0, part, predict(half_space_, part, level), exact(half_space_, part));
+    rows.compare(1, part, predict(layers_, part, level), exact(layers_, part));
     const Eigen::VectorXd of_coarse = predict(model_, part, coarse);
     rows.compare(2, part, predict(model_, part, meshes), of_coarse, shares(part, coarse));
-    rows.compare(3, part, predict(model_, part, padded(coarse, all_)), of_coarse);
+    rows.compare(3, part, predict(model_, part, padded(coarse, model_.earth, all_)), of_coarse);
   }
 
  private:
@@ -194,12 +220,13 @@ class Certifier {
 
 std::vector<FrequencyCost> costs_of(const MeshSet& meshes, const Survey& survey) {
   std::vector<FrequencyCost> costs;
-  const MeshSet coarse = companions(meshes), wide = padded(coarse, survey);
+  const MeshSet coarse = companions(meshes);
   const double both = meshes.is_extrapolated ? 1.125 : 1.0;  // each mesh with a companion of an eighth
   for (std::size_t i = 0; i < meshes.bands.size(); ++i) {
+    const fem::EdgeGrid wide = padded(coarse.bands[i], survey);
     const double work = both * ((1.0 + 2.0 * of_layers) * work_of(meshes.bands[i].grid) +
-                                work_of(coarse.bands[i].grid) + work_of(wide.bands[i].grid));
-    const double bytes = std::max(solve_bytes(meshes.bands[i].grid), solve_bytes(wide.bands[i].grid));
+                                work_of(coarse.bands[i].grid) + work_of(wide));
+    const double bytes = std::max(solve_bytes(meshes.bands[i].grid), solve_bytes(wide));
     for (const int frequency : meshes.bands[i].frequencies) costs.push_back({frequency, work, bytes});
   }
   return costs;

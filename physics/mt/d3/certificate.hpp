@@ -19,7 +19,8 @@ using mt::ResponseError;
 [[nodiscard]] CertificateCost cost_of_certificate(const MeshSet& meshes, const Survey& survey,
                                                   const CertificateLimits& limits);
 
-/// Computes half-space and layered-earth errors on the meshes of a design, of Zxy and Zyx. Also estimates
+/// Computes half-space and layered-earth errors on the meshes of a design, of Zxy and Zyx; under a relief
+/// those of its lines below a level ground. Also estimates
 /// those of the volume from the companion meshes, which have every second line. A third of the difference
 /// counts, and all of it where a contact lies within two of their cells. On companions, sides, air and bottom
 /// are moved to twice their distance. Periods are measured one per rank at a time, with a line of the log

@@ -16,6 +16,8 @@ constexpr double strong_contact = 1.0;   // decades; weaker ones get larger cell
 constexpr double body_over_layer = 2.0;  // cells at the top of a body over those at layers without end
 constexpr double least_kink = 0.02;      // change of a slope at a line of the surface that needs cells
 constexpr double kink_share = 0.2;       // of its distance from a station, for cells at a kink of 45°
+constexpr double coast_share = 0.5;  // of its distance from a station, for cells per skin depth at a coast
+constexpr double coast_layer = 0.5;  // thickness of layers at the surface over the cells at a coast
 constexpr double air_over_relief = 5.0;  // heights of the relief
 constexpr double deepest_seen = 2.0;     // skin depths; contacts below need cells that grow with the damping
 
@@ -94,6 +96,7 @@ class Finder {
         add_contacts(axis);
     }
     add_relief();
+    if (earth_.sea) add_sea(*earth_.sea);
     add_aspect_limit();
     return std::move(result_);
   }
@@ -245,7 +248,8 @@ class Finder {
 
   /// Lines of the surface at which its slope changes: cells there are small beside stations.
   void add_relief() {
-    result_.least_air_m = air_over_relief * (surface_.lowest_m() - surface_.highest_m());
+    const double under_air_m = surface_.lowest_m() - sea_depth_m(earth_);
+    result_.least_air_m = air_over_relief * std::max(0.0, under_air_m - surface_.highest_m());
     if (surface_.is_flat()) return;
     const Eigen::MatrixXd z = surface_.z_m();
     const std::vector<double> one{0.0};
@@ -288,6 +292,57 @@ class Finder {
       least = std::min(least, std::max(smallest, kink_share * std::hypot(place[axis] - at, aside)));
     }
     return least;
+  }
+
+  /// Layers of the sea, at its surface and at stations on its floor, and cells at its coasts. Layers share
+  /// the depth of the water, so those of the deepest are larger than those of a station.
+  void add_sea(const mesh::Sea& sea) {
+    const double delta = skin_depth_m(sea.resistivity_ohm_m, highest_hz_), deepest_m = sea_depth_m(earth_);
+    result_.sea_depth_m = deepest_m;
+    result_.sea_sizes.push_back({-deepest_m, body_over_layer * options_.first_layer * delta});
+    for (const Station& station : stations_) {
+      const double depth_m = water_depth_m(earth_, station.x_m, station.y_m);
+      if (depth_m > 0.0)
+        result_.sea_sizes.push_back(
+            {0.0, options_.first_layer * std::min(delta, depth_m) * std::max(1.0, deepest_m / depth_m)});
+    }
+    const Eigen::MatrixXd z = surface_.z_m();
+    const std::vector<double> one{0.0};
+    const auto& x = surface_.is_map() ? surface_.x_m() : one;
+    add_coasts(0, x, surface_.y_m(), z, delta);
+    add_coasts(1, surface_.y_m(), x, z.transpose(), delta);
+  }
+  /// Coasts between points along an axis; shape of z: (points along it, points across). A coast across the
+  /// whole other axis is a line.
+  void add_coasts(int axis, const std::vector<double>& along, const std::vector<double>& across,
+                  const Eigen::MatrixXd& z, double delta_m) {
+    const double level_m = earth_.sea->level_m;
+    for (Eigen::Index i = 0; i + 1 < z.rows(); ++i) {
+      for (Eigen::Index j = 0; j < z.cols(); ++j) {
+        if ((z(i, j) > level_m) == (z(i + 1, j) > level_m)) continue;
+        const auto before = static_cast<std::size_t>(i);
+        const double share = (level_m - z(i, j)) / (z(i + 1, j) - z(i, j)),
+                     at = along[before] + share * (along[before + 1] - along[before]);
+        const double* place = across.size() > 1 ? &across[static_cast<std::size_t>(j)] : nullptr;
+        const double size_m = coast_size(axis, at, place, delta_m);
+        result_.sizes[axis].push_back({at, size_m});
+        result_.sizes[2].push_back({0.0, coast_layer * size_m});  // currents pass between sea and ground
+        if (place == nullptr) result_.anchors[axis].push_back(at);
+        extend(axis, at);
+      }
+    }
+  }
+  /// The size of cells at a coast, as at a contact of the water that ends at the surface.
+  [[nodiscard]] double coast_size(int axis, double at, const double* across, double delta_m) const {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const Station& station : stations_) {
+      const std::array<double, 2> place{station.x_m, station.y_m};
+      nearest = std::min(nearest,
+                         std::hypot(place[axis] - at, across == nullptr ? 0.0 : place[1 - axis] - *across));
+    }
+    const double by_skin = std::sqrt(delta_m * std::max(delta_m, nearest)) / options_.cells_per_skin_depth;
+    return std::min(by_skin, coast_share / options_.cells_per_skin_depth *
+                                 std::max(nearest, delta_m / options_.cells_per_skin_depth));
   }
 
   /// Keeps the smallest cells along x and y within a ratio of 8, which the solver needs.

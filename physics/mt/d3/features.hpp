@@ -19,7 +19,9 @@ struct MeshFeatures {
   std::array<mesh::Interval, 2> extent;     ///< range of stations and contacts along x and y
   double penetration_m = 0.0;               ///< at the lowest frequency
   double bottom_m = 0.0;
-  double least_air_m = 0.0;  ///< height of air that the relief needs
+  double least_air_m = 0.0;                   ///< height of air that the relief needs
+  double sea_depth_m = 0.0;                   ///< depth of the deepest water, 0 without a sea
+  std::vector<fem::SizeFeature> sea_sizes{};  ///< sizes of the layers of the deepest water, z < 0
 };
 
 /// Finds them for the frequencies of a band. z counts from the surface.

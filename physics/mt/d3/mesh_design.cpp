@@ -28,6 +28,19 @@ std::vector<double> air_lines(double first_m, double height_m, double growth) {
   return lines;
 }
 
+/// Lines of the sea from its surface down, without the floor; none without a sea. Their number is even, so
+/// that companions keep the surface. The extrapolation of H needs three layers.
+std::vector<double> sea_lines(const MeshFeatures& features, double slope, double coarsen) {
+  if (!(features.sea_depth_m > 0.0)) return {};
+  auto sizes = features.sea_sizes;
+  for (auto& feature : sizes)
+    feature.size_m = std::min(feature.size_m * coarsen, 0.25 * features.sea_depth_m);
+  auto lines = fem::graded_lines(-features.sea_depth_m, 0.0, {}, sizes,
+                                 {.slope = slope, .far_slope = slope, .even = true});
+  lines.pop_back();
+  return lines;
+}
+
 /// Returns the lines to keep when cells grow by a factor: the first, and of the others those with enough
 /// distance from the last.
 std::vector<double> thinned(const std::vector<double>& lines, double factor) {
@@ -66,10 +79,22 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
                                          .least_spacing = 0.4,
                                          .even = !options.along_cells,
                                          .kept_m = thinned(features.kept[2], coarsen)});
-  lines[2] = air_lines(ground[1], std::max(options.air_height * features.penetration_m, features.least_air_m),
+  const auto sea = sea_lines(features, z_slope, coarsen);
+  const double first_m = sea.empty() ? ground[1] : (sea.size() > 1 ? sea[1] : 0.0) - sea[0];
+  lines[2] = air_lines(first_m, std::max(options.air_height * features.penetration_m, features.least_air_m),
                        1.0 + (options.air_growth - 1.0) * coarsen);
+  for (double& line : lines[2]) line -= features.sea_depth_m;
+  if (!sea.empty()) {
+    lines[2].insert(lines[2].end(), sea.begin() + 1, sea.end());
+    lines[2].push_back(0.0);
+  }
   lines[2].insert(lines[2].end(), ground.begin() + 1, ground.end());
   return fem::EdgeGrid(std::move(lines));
+}
+
+int n_layers_of_sea(const fem::EdgeGrid& grid, double sea_depth_m) {
+  const auto above_m = [&](double z) { return z < 0.0 && z >= -sea_depth_m * (1.0 + 1e-12); };
+  return static_cast<int>(std::ranges::count_if(grid.lines_m(2), above_m));
 }
 
 BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<int> frequencies,
@@ -81,10 +106,12 @@ BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<i
     fem::EdgeGrid grid = make_grid(features, options, factor * options.coarsen);
     if (static_cast<double>(grid.n_inner_edges()) > options.max_edges) continue;
     Eigen::VectorXd node_z_m = node_depths_m(model.earth, grid);
+    const int n_sea = n_layers_of_sea(grid, features.sea_depth_m);
     return {.frequencies = std::move(frequencies),
             .grid = std::move(grid),
             .coarsened = factor,
-            .node_z_m = std::move(node_z_m)};
+            .node_z_m = std::move(node_z_m),
+            .n_sea = n_sea};
   }
   throw core::InvalidArgument(
       "mt::d3::design_meshes#too_many_edges",
@@ -99,9 +126,6 @@ void require_volume(const mesh::Earth& earth, std::string_view component) {
   if (earth.grid.dimension() != 3)
     throw core::InvalidArgument(fmt::format("{}#no_volume", component),
                                 "expected a grid along x, y and z, got {} axes", earth.grid.dimension());
-  if (earth.sea)
-    throw core::InvalidArgument(fmt::format("{}#sea", component),
-                                "a sea is not part of this simulation yet; leave it out");
 }
 
 int BandMesh::ground() const {
@@ -179,22 +203,23 @@ MeshSet companions(const MeshSet& meshes) {
         (band.node_z_m.size() > 0 ? fem::ReliefGrid(grid, band.node_z_m) : fem::ReliefGrid(grid))
             .subset(numbers);
     result.bands.push_back({band.frequencies, fewer.lines(), 2.0 * band.coarsened,
-                            band.node_z_m.size() > 0 ? fewer.node_z_m() : Eigen::VectorXd()});
+                            band.node_z_m.size() > 0 ? fewer.node_z_m() : Eigen::VectorXd(), band.n_sea / 2});
   }
   return result;
 }
 
 std::string MeshSet::summary() const {
   std::string text =
-      fmt::format("{:>4} {:>11} {:>16} {:>5} {:>10} {:>12} {:>10} {:>10}\n", "mesh", "frequencies", "cells",
-                  "air", "edges", "first layer", "depth km", "coarsened");
+      fmt::format("{:>4} {:>11} {:>16} {:>5} {:>5} {:>10} {:>12} {:>10} {:>10}\n", "mesh", "frequencies",
+                  "cells", "air", "sea", "edges", "first layer", "depth km", "coarsened");
   for (std::size_t i = 0; i < bands.size(); ++i) {
     const fem::EdgeGrid& grid = bands[i].grid;
     const int ground = bands[i].ground();
-    text += fmt::format(
-        "{:>4} {:>11} {:>16} {:>5} {:>10} {:>10.4g} m {:>10.4g} {:>10.2f}\n", i, bands[i].frequencies.size(),
-        fmt::format("{} × {} × {}", grid.n(0), grid.n(1), grid.n(2)), ground, grid.n_inner_edges(),
-        grid.width_m(2, ground), 1e-3 * grid.lines_m(2).back(), bands[i].coarsened);
+    text +=
+        fmt::format("{:>4} {:>11} {:>16} {:>5} {:>5} {:>10} {:>10.4g} m {:>10.4g} {:>10.2f}\n", i,
+                    bands[i].frequencies.size(), fmt::format("{} × {} × {}", grid.n(0), grid.n(1), grid.n(2)),
+                    ground - bands[i].n_sea, bands[i].n_sea, grid.n_inner_edges(), grid.width_m(2, ground),
+                    1e-3 * grid.lines_m(2).back(), bands[i].coarsened);
   }
   return text;
 }

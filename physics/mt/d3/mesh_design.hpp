@@ -44,8 +44,9 @@ struct BandMesh {
   std::vector<int> frequencies;  ///< indices into the survey's list
   fem::EdgeGrid grid;
   double coarsened = 1.0;  ///< cell sizes over those of the rules, more than 1 where `max_edges` ruled
-  /// True depth of each node where the surface has a relief, nothing where it is level.
+  /// True depth of each node where the surface has a relief or there is a sea, nothing where it is level.
   Eigen::VectorXd node_z_m{};
+  int n_sea = 0;  ///< layers above the surface that hold the sea; on land they are air
   /// Returns the line along z that is the surface. errors: InvalidArgument when none is.
   [[nodiscard]] int ground() const;
 };
@@ -62,7 +63,7 @@ struct MeshSet {
 };
 
 /// Designs the meshes from stations, periods and resistivities. Deterministic, local (no MPI). errors:
-/// InvalidArgument unless the model is a resistivity of a volume without a sea; when even sizes 30 times
+/// InvalidArgument unless the model is a resistivity of a volume; when even sizes 30 times
 /// those required need more than `max_edges`.
 [[nodiscard]] MeshSet design_meshes(const mesh::Model& model, const Survey& survey,
                                     const MeshDesignOptions& options = {});
@@ -71,7 +72,7 @@ struct MeshSet {
 /// stay cells: padding is coarse already, and its error is that of the boundaries.
 [[nodiscard]] MeshSet companions(const MeshSet& meshes);
 
-/// Checks that an earth is a volume without a sea. errors: InvalidArgument, with `component` as its source.
+/// Checks that an earth is a volume. errors: InvalidArgument, with `component` as its source.
 void require_volume(const mesh::Earth& earth, std::string_view component);
 
 }  // namespace lodestone::physics::mt::d3

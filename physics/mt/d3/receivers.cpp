@@ -185,23 +185,27 @@ namespace {
 class ReliefRows {
  public:
   ReliefRows(const fem::ReliefGrid& grid, int ground, const Station& station,
-             const Eigen::MatrixXd& top_resistivity)
+             const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above)
       : grid_(grid),
         lines_(grid.lines()),
         ground_(ground),
         x_(lines_.lines_m(0), station.x_m),
         y_(lines_.lines_m(1), station.y_m) {
-    add_electric(top_resistivity);
+    const double water_ohm_m = resistivity_above.minCoeff();
+    is_under_water = water_ohm_m < least_air_ohm_m && resistivity_above(x_.cell, y_.cell) < 2.0 * water_ohm_m;
+    add_electric(top_resistivity, resistivity_above);
+    if (is_under_water) add_vertical_electric(resistivity_above);
     add_magnetic();
   }
-  EdgeRow along_x, along_y, h_x, h_y, h_z;
+  EdgeRow along_x, along_y, e_z, h_x, h_y, h_z;
   double p = 0.0, q = 0.0;  ///< ∂z/∂x, ∂z/∂y of the surface
+  bool is_under_water = false;
 
  private:
-  void add_electric(const Eigen::MatrixXd& top_resistivity) {
+  void add_electric(const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above) {
     const auto is_contact = [&](int i, int j, int other_i, int other_j) {
-      const double one = top_resistivity(i, j), other = top_resistivity(other_i, other_j);
-      return std::max(one, other) > least_contact * std::min(one, other);
+      return (!is_under_water && differ(top_resistivity(i, j), top_resistivity(other_i, other_j))) ||
+             differ(resistivity_above(i, j), resistivity_above(other_i, other_j));
     };
     const auto is_kink_x = [&](int i) {
       return std::abs(grid_.slope(0, i, y_.cell, ground_) - grid_.slope(0, i - 1, y_.cell, ground_)) >
@@ -229,6 +233,25 @@ class ReliefRows {
     }
   }
 
+  /// Adds E_z of the water down to its floor, beyond no coast.
+  void add_vertical_electric(const Eigen::MatrixXd& resistivity_above) {
+    const auto is_coast_x = [&](int i) {
+      return differ(resistivity_above(i - 1, y_.cell), resistivity_above(i, y_.cell));
+    };
+    const auto is_coast_y = [&](int j) {
+      return differ(resistivity_above(x_.cell, j - 1), resistivity_above(x_.cell, j));
+    };
+    for (const auto& [i, wx] : x_.within_kinks(is_coast_x)) {
+      for (const auto& [j, wy] : y_.within_kinks(is_coast_y)) {
+        const auto shares = shares_of_layers([&, i = i, j = j](int k) { return grid_.z_m(i, j, k); });
+        for (int a = 0; a < n_layers_above; ++a) {
+          const int k = ground_ - a - 1;
+          e_z.emplace_back(lines_.edge(2, i, j, k), wx * wy * shares[a] / grid_.height_m(i, j, k));
+        }
+      }
+    }
+  }
+
   void add_magnetic() {
     FaceRow of_x(lines_), of_y(lines_), of_z(lines_);
     const Places x_line = x_.between_lines(), y_line = y_.between_lines();
@@ -244,22 +267,31 @@ class ReliefRows {
     h_y = of_y.take();
     h_z = of_z.take();
   }
+  /// Returns the weights with which fields in the middle of the layers above give those on the surface.
+  /// z(k): depth of a line there.
+  template <class Depth>
+  [[nodiscard]] std::array<double, 3> shares_of_layers(Depth z) const {
+    std::array<double, n_layers_above> height{}, shares{};
+    for (int a = 0; a < n_layers_above; ++a)
+      height[a] = z(ground_) - 0.5 * (z(ground_ - a) + z(ground_ - a - 1));
+    for (int a = 0; a < n_layers_above; ++a) {
+      shares[a] = 1.0;
+      for (int b = 0; b < n_layers_above; ++b) {
+        if (b != a) shares[a] *= height[b] / (height[b] - height[a]);
+      }
+    }
+    return shares;
+  }
   /// Adds the field normal to the vertical faces above an edge of the surface, extrapolated down to it. The
   /// faces are normal to `axis` and begin at node (i, j).
   void add_across(int axis, int i, int j, double weight, FaceRow& row) const {
     const int other_i = i + axis, other_j = j + 1 - axis;  // the far end of the edge
     const auto z = [&](int k) { return 0.5 * (grid_.z_m(i, j, k) + grid_.z_m(other_i, other_j, k)); };
-    std::array<double, n_air_layers> height{};
-    for (int a = 0; a < n_air_layers; ++a)
-      height[a] = z(ground_) - 0.5 * (z(ground_ - a) + z(ground_ - a - 1));
+    const auto shares = shares_of_layers(z);
     const double width = axis == 0 ? lines_.width_m(1, j) : lines_.width_m(0, i);
-    for (int a = 0; a < n_air_layers; ++a) {
-      double share = 1.0;
-      for (int b = 0; b < n_air_layers; ++b) {
-        if (b != a) share *= height[b] / (height[b] - height[a]);
-      }
+    for (int a = 0; a < n_layers_above; ++a) {
       const double area = width * (z(ground_ - a) - z(ground_ - a - 1));
-      row.add_circulation(axis, i, j, ground_ - a - 1, weight * share / area);
+      row.add_circulation(axis, i, j, ground_ - a - 1, weight * shares[a] / area);
     }
   }
   /// Adds H_z at the middle of a face of the surface: what passes through it, and what its slope takes of the
@@ -274,8 +306,13 @@ class ReliefRows {
     }
   }
 
-  static constexpr int n_air_layers = 3;
-  static constexpr double least_kink = 0.2;  // change of a slope between neighbours
+  static bool differ(double one_ohm_m, double other_ohm_m) {
+    return std::max(one_ohm_m, other_ohm_m) > least_contact * std::min(one_ohm_m, other_ohm_m);
+  }
+
+  static constexpr int n_layers_above = 3;
+  static constexpr double least_kink = 0.2;       // change of a slope between neighbours
+  static constexpr double least_air_ohm_m = 1e8;  // water is no more resistive
   const fem::ReliefGrid& grid_;
   const fem::EdgeGrid& lines_;
   int ground_;
@@ -285,9 +322,9 @@ class ReliefRows {
 }  // namespace
 
 Receiver::Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
-                   const Eigen::MatrixXd& top_resistivity) {
+                   const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above) {
   check_inside(grid.lines(), station);
-  const ReliefRows rows(grid, ground, station, top_resistivity);
+  const ReliefRows rows(grid, ground, station, top_resistivity, resistivity_above);
   const double p = rows.p, q = rows.q, length = 1.0 + p * p + q * q;
   const double to_x = std::sqrt(1.0 + p * p), to_y = std::sqrt(1.0 + q * q), normal = std::sqrt(length);
   const auto set = [this](Channel channel, std::initializer_list<std::pair<double, const EdgeRow*>> parts) {
@@ -301,8 +338,13 @@ Receiver::Receiver(const fem::ReliefGrid& grid, int ground, const Station& stati
     set(Channel::h_z, {{1.0 / normal, &rows.h_z}, {-p / normal, &rows.h_x}, {-q / normal, &rows.h_y}});
     return;
   }
-  set(Channel::e_x, {{(1.0 + q * q) / length, &rows.along_x}, {-p * q / length, &rows.along_y}});
-  set(Channel::e_y, {{(1.0 + p * p) / length, &rows.along_y}, {-p * q / length, &rows.along_x}});
+  if (rows.is_under_water) {
+    set(Channel::e_x, {{1.0, &rows.along_x}, {-p, &rows.e_z}});
+    set(Channel::e_y, {{1.0, &rows.along_y}, {-q, &rows.e_z}});
+  } else {
+    set(Channel::e_x, {{(1.0 + q * q) / length, &rows.along_x}, {-p * q / length, &rows.along_y}});
+    set(Channel::e_y, {{(1.0 + p * p) / length, &rows.along_y}, {-p * q / length, &rows.along_x}});
+  }
   set(Channel::h_x, {{1.0, &rows.h_x}});
   set(Channel::h_y, {{1.0, &rows.h_y}});
   set(Channel::h_z, {{1.0, &rows.h_z}});

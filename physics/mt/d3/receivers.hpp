@@ -30,10 +30,12 @@ class Receiver {
            const Eigen::MatrixXd& top_resistivity);
 
   /// Makes the rows on a relief, for fields of the station's definition. Edges on the surface carry E along
-  /// it, and no current leaves the ground: E_z = p E_x + q E_y with its slopes p, q. H is extrapolated down
-  /// through three layers of air. Sensors parallel to the slope point along its rise to x and to y.
+  /// it, and no current leaves the ground: E_z = p E_x + q E_y with its slopes p, q. Under water E_z is that
+  /// of the water, and contacts of the ground do not count. H and that E_z are extrapolated down through the
+  /// three layers above. Sensors parallel to the slope point along its rise to x and to y.
+  /// `resistivity_above`: of the cells above the ground, where coasts are contacts.
   Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
-           const Eigen::MatrixXd& top_resistivity);
+           const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above);
 
   /// Returns a field. units: V/m and A/m for circulations in V.
   [[nodiscard]] Complex measure(Channel channel, double omega, const Eigen::VectorXcd& circulation) const;

@@ -12,11 +12,31 @@ namespace lodestone::physics::mt::d3 {
 
 namespace {
 
+constexpr double thinnest_water = 0.05;  // height of the layers of water on land, over the deepest water
+
 /// The heights of a surface: z = level + s with s from −height to 0.
 struct Relief {
   double level_m, height_m;
   explicit Relief(const mesh::Surface& surface)
       : level_m(surface.lowest_m()), height_m(surface.lowest_m() - surface.highest_m()) {}
+};
+
+/// The layers above the surface: those that hold the sea, then air.
+class Above {
+ public:
+  Above(const mesh::Earth& earth, double top_m)
+      : sea_(earth.sea), lowest_m_(earth.surface.lowest_m()), deepest_m_(sea_depth_m(earth)), top_m_(top_m) {}
+  /// Returns the true z of a line at a place of the surface.
+  [[nodiscard]] double z_m(double line_m, double surface_m) const {
+    const double height_m = sea_ ? std::max(surface_m - sea_->level_m, thinnest_water * deepest_m_) : 0.0;
+    if (-line_m <= deepest_m_) return surface_m + line_m * height_m / deepest_m_;
+    const double under_air_m = surface_m - height_m, share = (-line_m - deepest_m_) / (top_m_ - deepest_m_);
+    return under_air_m + share * (lowest_m_ - top_m_ - under_air_m);
+  }
+
+ private:
+  const std::optional<mesh::Sea>& sea_;
+  double lowest_m_, deepest_m_, top_m_;
 };
 
 /// Depth below the lowest place at which the layers under a grid with level layers are level: at the first of
@@ -31,6 +51,14 @@ double level_below_m(const mesh::TensorGrid& grid, const Relief& relief) {
 
 }  // namespace
 
+double sea_depth_m(const mesh::Earth& earth) {
+  return earth.sea ? earth.surface.lowest_m() - earth.sea->level_m : 0.0;
+}
+
+double water_depth_m(const mesh::Earth& earth, double x_m, double y_m) {
+  return earth.surface.z_at(x_m, y_m) - earth.sea->level_m;
+}
+
 double layer_stretch(const mesh::Earth& earth) {
   const Relief relief(earth.surface);
   if (relief.height_m == 0.0 || earth.grid.reference() == mesh::DepthReference::surface) return 1.0;
@@ -39,26 +67,26 @@ double layer_stretch(const mesh::Earth& earth) {
 
 Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lines) {
   const Relief relief(earth.surface);
-  if (relief.height_m == 0.0) return {};
-  const double top_m = -lines.lines_m(2).front();
-  if (!(top_m > relief.height_m))
+  if (relief.height_m == 0.0 && !earth.sea) return {};
+  const double top_m = -lines.lines_m(2).front(),
+               under_air_m = std::max(relief.height_m, (1.0 + thinnest_water) * sea_depth_m(earth));
+  if (!(top_m > under_air_m))
     throw core::InvalidArgument("mt::d3::node_depths_m#low_air",
                                 "expected air above the relief of {:.4g} m, got {:.4g} m of air; raise "
                                 "air_height",
-                                relief.height_m, top_m);
+                                under_air_m, top_m);
+  const Above above(earth, top_m);
   const bool is_draped = earth.grid.reference() == mesh::DepthReference::surface;
   const double below_m = is_draped ? 0.0 : level_below_m(earth.grid, relief);
-  const auto share = [&](double z) {
-    if (z < 0.0) return 1.0 + z / top_m;
-    return is_draped ? 1.0 : std::max(0.0, 1.0 - z / below_m);
-  };
+  const auto share = [&](double z) { return is_draped || z == 0.0 ? 1.0 : std::max(0.0, 1.0 - z / below_m); };
   Eigen::VectorXd result(lines.n_nodes());
   for (int j = 0; j <= lines.n(1); ++j) {
     for (int i = 0; i <= lines.n(0); ++i) {
-      const double s = earth.surface.z_at(lines.lines_m(0)[i], lines.lines_m(1)[j]) - relief.level_m;
+      const double surface_m = earth.surface.z_at(lines.lines_m(0)[i], lines.lines_m(1)[j]),
+                   s = surface_m - relief.level_m;
       for (int k = 0; k <= lines.n(2); ++k) {
         const double z = lines.lines_m(2)[k];
-        result[lines.node(i, j, k)] = relief.level_m + z + s * share(z);
+        result[lines.node(i, j, k)] = z < 0.0 ? above.z_m(z, surface_m) : relief.level_m + z + s * share(z);
       }
     }
   }
@@ -87,6 +115,20 @@ double middle_z(const fem::ReliefGrid& grid, int i, int j, int k) {
          (grid.z_m(i, j, k) + grid.z_m(i + 1, j, k) + grid.z_m(i, j + 1, k) + grid.z_m(i + 1, j + 1, k));
 }
 
+/// Returns the conductivity of a cell above the surface, by the volume of the water in it.
+double conductivity_above(const fem::ReliefGrid& grid, const std::optional<mesh::Sea>& sea, int i, int j,
+                          int k) {
+  if (!sea) return air_conductivity;
+  double water_m = 0.0, all_m = 0.0;  // at the corners together
+  for (const auto& [a, b] : {std::pair{0, 0}, {1, 0}, {0, 1}, {1, 1}}) {
+    const double top = grid.z_m(i + a, j + b, k), bottom = grid.z_m(i + a, j + b, k + 1);
+    water_m += std::max(0.0, bottom - std::max(top, sea->level_m));
+    all_m += bottom - top;
+  }
+  const double share = water_m / all_m;
+  return share / sea->resistivity_ohm_m + (1.0 - share) * air_conductivity;
+}
+
 }  // namespace
 
 CellAverages::CellAverages(const mesh::Earth& earth, const fem::ReliefGrid& grid, int ground)
@@ -106,7 +148,7 @@ CellAverages::CellAverages(const mesh::Earth& earth, const fem::ReliefGrid& grid
       for (int i = 0; i < lines.n(0); ++i) {
         const Eigen::Index cell = lines.cell(i, j, k);
         if (k < ground) {
-          fixed_[cell] = air_conductivity;
+          fixed_[cell] = conductivity_above(grid, earth.sea, i, j, k);
           continue;
         }
         const Shares down =

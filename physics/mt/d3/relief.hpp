@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to physics/mt: forward grids whose layers follow a surface.
+// Private to physics/mt: forward grids whose layers follow a surface, and fill the sea above it.
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
@@ -10,20 +10,27 @@
 
 namespace lodestone::physics::mt::d3 {
 
+/// Returns the depth of the deepest water; 0 without a sea.
+[[nodiscard]] double sea_depth_m(const mesh::Earth& earth);
+/// Returns the depth of the water at a place, negative on land. The earth must have a sea.
+[[nodiscard]] double water_depth_m(const mesh::Earth& earth, double x_m, double y_m);
+
 /// Returns the true depth of each node of a grid whose z lines count from the surface; nothing under a level
-/// surface. shape: (n_nodes).
+/// surface without a sea. shape: (n_nodes).
 ///
-/// On the line z = 0 nodes lie on the surface. Above it layers become level up to the top of the air. Below
-/// they follow a draped grid all the way down, so that its layers are theirs; under a grid with level layers
-/// they become level within one to two heights of the relief. errors: InvalidArgument when the air is not
-/// higher than the relief.
+/// On the line z = 0 nodes lie on the surface, the floor of the sea. Lines from there up to `sea_depth_m`
+/// share the depth of the water, so that its surface is a layer of nodes too. Where it is less than a
+/// twentieth of the deepest, and on land, they share that twentieth. Above, layers become level up to the top
+/// of the air. Below they follow a draped grid all the way down, so that its layers are theirs; under a grid
+/// with level layers they become level within one to two heights of the relief. errors: InvalidArgument when
+/// the air is not higher than the relief.
 [[nodiscard]] Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lines);
 /// Returns the largest thickness of a layer below the surface over that between its lines.
 [[nodiscard]] double layer_stretch(const mesh::Earth& earth);
 
 /// Conductivities of the cells of a relief grid from those of a parameter grid: means over the volume. Lines
 /// should stand at strong contacts. Outermost parameter cells continue without end; above the surface there
-/// is air.
+/// is water up to the level of the sea, and air. Cells with both keep the conductance of the water.
 class CellAverages {
  public:
   /// Prepares the shares of parameter cells. Layers of a draped parameter grid are those of `grid.lines()`
@@ -37,7 +44,7 @@ class CellAverages {
 
  private:
   core::SparseRows shares_;  ///< weights of the conductivities of parameter cells
-  Eigen::VectorXd fixed_;    ///< conductivity of what has no parameter, by its share
+  Eigen::VectorXd fixed_;    ///< conductivity of water and air
 };
 
 }  // namespace lodestone::physics::mt::d3

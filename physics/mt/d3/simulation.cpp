@@ -26,10 +26,10 @@ namespace lodestone::physics::mt::d3 {
 
 namespace {
 
-Eigen::MatrixXd top_resistivity(const fem::EdgeGrid& grid, int ground,
-                                const Eigen::VectorXd& conductivities) {
+/// Returns the resistivities of a layer of cells. shape: (n_x, n_y).
+Eigen::MatrixXd resistivity_of(const fem::EdgeGrid& grid, int layer, const Eigen::VectorXd& conductivities) {
   return Eigen::MatrixXd::NullaryExpr(grid.n(0), grid.n(1), [&](Eigen::Index i, Eigen::Index j) {
-    return 1.0 / conductivities[grid.cell(static_cast<int>(i), static_cast<int>(j), ground)];
+    return 1.0 / conductivities[grid.cell(static_cast<int>(i), static_cast<int>(j), layer)];
   });
 }
 
@@ -47,15 +47,15 @@ BandProblem::BandProblem(const mesh::Earth& earth, const BandMesh& band, const s
   } else {
     layered_masses = averages.masses(layered_resistivity);
   }
-  const Eigen::MatrixXd top =
-      top_resistivity(*grid, ground,
-                      relief != nullptr ? cell_averages->conductivities(design_resistivity)
-                                        : averages.cell_conductivities(design_resistivity));
+  const Eigen::VectorXd cells = relief != nullptr ? cell_averages->conductivities(design_resistivity)
+                                                  : averages.cell_conductivities(design_resistivity);
+  const Eigen::MatrixXd below = resistivity_of(*grid, ground, cells),
+                        above = resistivity_of(*grid, ground - 1, cells);
   for (const Station& station : stations) {
     if (relief != nullptr)
-      receivers.emplace_back(relief->grid(), ground, station, top);
+      receivers.emplace_back(relief->grid(), ground, station, below, above);
     else
-      receivers.emplace_back(*grid, ground, station, top);
+      receivers.emplace_back(*grid, ground, station, below);
   }
 }
 
@@ -95,12 +95,13 @@ Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout la
 void Simulation::Impl::check() const {
   require_volume(earth, "mt::d3::Simulation");
   for (const BandMesh& band : meshes.bands) {
-    if (band.node_z_m.size() == 0 && !earth.surface.is_flat())
-      throw core::InvalidArgument(
-          "mt::d3::Simulation#level_mesh",
-          "expected meshes whose nodes follow the surface between {} m and {} m, got level ones; design the "
-          "meshes for this earth",
-          earth.surface.highest_m(), earth.surface.lowest_m());
+    if (band.node_z_m.size() == 0 && (!earth.surface.is_flat() || earth.sea))
+      throw core::InvalidArgument("mt::d3::Simulation#level_mesh",
+                                  "expected meshes whose nodes follow the surface between {} m and {} m{}, "
+                                  "got level ones; design the "
+                                  "meshes for this earth",
+                                  earth.surface.highest_m(), earth.surface.lowest_m(),
+                                  earth.sea ? " and fill the sea" : "");
   }
   if (meshes.design_resistivity_ohm_m.size() != earth.grid.n_cells())
     throw core::ShapeError("mt::d3::Simulation#wrong_design", "expected meshes designed for {} cells, got {}",

@@ -32,8 +32,8 @@ struct SolveCounts {
   long fallbacks = 0;  ///< right-hand sides that a first method did not solve
 };
 
-/// Resistivities of a volume → impedances and tippers, by lumped edge elements on flat tensor grids or on
-/// hexahedra that follow a relief.
+/// Resistivities of a volume → impedances and tippers, by lumped edge elements on flat tensor grids, or on
+/// hexahedra under a relief or a sea. The resistivity of its water is fixed.
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y·n_x). Outputs: responses in the order of
 /// `layout`; `data_map` turns them into data. Frame: x north, y east, z down; e^{+iωt}. Units of work are
@@ -48,8 +48,8 @@ class Simulation final : public core::DifferentiableMap {
                                                Element::zyy, Element::tzx, Element::tzy};
 
   /// Makes the simulation of these responses at stations and frequencies to which the keys of the layout and
-  /// the meshes refer. errors: InvalidArgument when the earth is no volume or has a sea, or a frequency
-  /// has no mesh. Likewise when a mesh is level under a relief, or a station stands outside it. ShapeError
+  /// the meshes refer. errors: InvalidArgument when the earth is no volume, or a frequency has no
+  /// mesh. Likewise when a mesh is level under a relief or a sea, or a station stands outside it. ShapeError
   /// when a key is outside the lists or the design of the meshes is of another grid.
   Simulation(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
              std::vector<double> frequencies_hz, MeshSet meshes, const SimulationOptions& options = {});

@@ -215,7 +215,7 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
           Catch::Contains("profile.drape"));
   using physics::mt::Elevation;
   const auto bathymetry = io::model::read_surface_file(tests::source_path("data/mare2dem_demo/Topo.prfl"));
-  CHECK(ground_under(line, {.elevation = Elevation::file, .surface = bathymetry}).surface.z_at(0.0) ==
+  CHECK(ground_under(line, {.elevation = Elevation::file, .surface = bathymetry}).surface.z_at(0.0, 0.0) ==
         2190.0);
-  CHECK(ground_under(line, {.elevation = Elevation::stations}).surface.z_at(1000.0) == Approx(2172.1));
+  CHECK(ground_under(line, {.elevation = Elevation::stations}).surface.z_at(0.0, 1000.0) == Approx(2172.1));
 }

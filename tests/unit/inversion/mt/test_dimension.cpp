@@ -79,13 +79,14 @@ TEST_CASE("recipe: a volume takes data on a map, with all elements", "[inversion
   CHECK(problem.forward.certificate);
 }
 
-TEST_CASE("recipe: a volume refuses profiles, data in other axes than the map's and relief", "[inversion]") {
+TEST_CASE("recipe: a volume refuses profiles, data in other axes than the map's, and lines between stations",
+          "[inversion]") {
   physics::mt::Observations data = on_map();
   const auto refused = [&](const mt::ProblemOptions& options = {.dimension = 3}) {
     return error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); });
   };
   CHECK_THAT(refused({.dimension = 3, .ground = {.elevation = physics::mt::Elevation::stations}}),
-             HasId("relief", {"flat_mean", "stations"}));
+             HasId("surface_through_map", {"flat_mean", "stations", "profile.surface_file"}));
   data.azimuth_deg = 30.0;
   CHECK_THAT(refused(), HasId("other_axes", {"0.00", "30.00", "data.strike_deg"}));
   data.profile.is_map = false;
@@ -117,4 +118,28 @@ TEST_CASE("recipe: sections, and data that no matrix changes, are refused matric
   CHECK_THAT(refused({physics::mt::Datum::zxy_re}, 2), HasId("distortion_of_section", {"2", "--dim 3"}));
   CHECK_THAT(refused({physics::mt::datum("phase_tensor_xx"), physics::mt::Datum::tzy_re}, 3),
              HasId("nothing_distorted", {"full_impedance"}));
+}
+
+TEST_CASE("recipe: a volume stands under a map of depths, with its sites on it", "[inversion]") {
+  using physics::mt::Elevation;
+  physics::mt::Observations data = on_map();
+  Eigen::MatrixXd z(2, 2);
+  z << -100.0, -300.0, 0.0, -200.0;
+  mt::ProblemOptions options{.dimension = 3,
+                             .ground = {.elevation = Elevation::file,
+                                        .surface = physics::mesh::Surface({-1e3, 1e3}, {-1e3, 1e3}, z)},
+                             .forward = {.iteration = physics::mt::Accuracy::iteration,
+                                         .final_accuracy = physics::mt::Accuracy::iteration}};
+  CHECK(mt::problem(MPI_COMM_SELF, data, options).earth.surface.z_at(0.0, 0.0) == Approx(-150.0));
+  data.survey.stations[1].z_m = -300.0;  // on the surface
+  data.survey.stations[2].z_m = -70.0;   // 70 m above it
+  const auto message =
+      error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); });
+  CHECK_THAT(message, HasId("sites_off_surface", {"c (70.0 m above)", "profile.drape = true"}));
+  options.ground.off_surface = physics::mt::OffSurface::drape;
+  CHECK(mt::place_of(data, options).ground.surface.is_map());
+  options.dimension = 2;
+  data.profile.is_map = false;
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); }),
+             HasId("is_a_map"));
 }

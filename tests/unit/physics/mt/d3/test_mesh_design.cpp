@@ -129,11 +129,7 @@ TEST_CASE("3-D mesh design: companions have every second line and keep the surfa
   }
 }
 
-TEST_CASE("3-D mesh design: sections and seas are refused by name", "[physics][mt]") {
-  auto model = tests::small_volume();
-  model.earth.sea = mesh::Sea{};
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)d3::design_meshes(model, tests::volume_survey()); }),
-             HasId("sea"));
+TEST_CASE("3-D mesh design: sections are refused by name", "[physics][mt]") {
   const auto section =
       mesh::resistivity_model({mesh::TensorGrid::section({0, 1}, {0, 1})}, Eigen::VectorXd::Ones(1));
   CHECK_THAT(
