@@ -31,7 +31,7 @@ class ParallelLinearization final : public Linearization {
       first_out += part->size_out();
     }
   }
-  /// A part that no direction moves is not asked, so that directions of the others cost what they cost.
+  /// A part that no direction moves is skipped, so that directions of the others cost what they cost.
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
     Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size_out(), directions.cols());
     for_each_part([&](const Linearization& part, Eigen::Index in, Eigen::Index out) {

@@ -46,6 +46,10 @@ void check_planes(const ProblemOptions& options) {
                             "(--dim 3) or remove x",
                             place);
   };
+  if (options.areas)
+    throw core::ConfigError("configuration#areas_need_volume",
+                            "{}: expected --dim 3, whose cells the areas are of, got a section",
+                            options.areas->place);
   for (const TearLine& each : options.tears) {
     if (each.tear.plane == mesh::Plane::plan) refuse(each.place);
   }

@@ -130,7 +130,7 @@ std::vector<Eigen::Index> hold_cells(const std::vector<FixedRegion>& regions,
   }
   if (free_cells.empty())
     throw core::ConfigError("configuration#no_free_cell",
-                            "{}: the fixed regions hold every cell; leave some to invert for",
+                            "{}: fixed regions and held areas leave no cell; leave some to invert for",
                             regions.empty() ? areas->place : regions.back().place);
   return free_cells;
 }

@@ -135,9 +135,10 @@ double mean_smoothing(const Covariance& of) {
 physics::mesh::Areas areas_of(const Covariance& covariance) {
   physics::mesh::Areas out{.of_cell = covariance.area};
   const double usual = mean_smoothing(covariance);
-  if (usual > 0.0) {
-    for (const CovarianceException& each : covariance.exceptions)
-      out.borders.push_back({each.area, each.other_area, link_weight(each.smoothing) / link_weight(usual)});
+  for (const CovarianceException& each : covariance.exceptions) {
+    const double weight =
+        usual > 0.0 ? link_weight(each.smoothing) / link_weight(usual) : (each.smoothing > 0.0 ? 1.0 : 0.0);
+    out.borders.push_back({each.area, each.other_area, weight});
   }
   for (int area = 0; area <= largest_area; ++area) {
     for (const int fixed : {Covariance::air, Covariance::sea}) out.borders.push_back({fixed, area, 0.0});

@@ -38,7 +38,8 @@ struct Covariance {
 /// Returns the areas of the cells. Between air or sea and others no roughness counts; an exception of
 /// smoothing s changes that of its pair to s(1 − α²)/(α(1 − s²)), where α is the mean smoothing of the file:
 /// the ratio of the links of two autoregressions x_{i+1} = α x_i + noise. Pairs that no exception names
-/// count as elsewhere, as ModEM smooths across them. s and α stay below 0.999 in this formula.
+/// count as elsewhere, as ModEM smooths across them. s and α stay below 0.999 in this formula;
+/// where α is 0 an exception counts as none or as elsewhere.
 [[nodiscard]] physics::mesh::Areas areas_of(const Covariance& covariance);
 
 /// Writes such a file; layers alike follow each other in one block. Reading back gives the same numbers.

@@ -214,6 +214,10 @@ std::vector<double> widths_of(const std::vector<double>& edges) {
 double level_top_m(const physics::mesh::Earth& earth, const std::string& path) {
   const double level = earth.surface.highest_m(), top = earth.grid.z_edges_m().front();
   const bool is_draped = earth.grid.reference() == physics::mesh::DepthReference::surface;
+  if (earth.sea)
+    throw core::InvalidArgument(
+        "io::modem::write_model#has_sea",
+        "{}: expected a model without a sea, as the format has no water; write HDF5 instead", path);
   if (!earth.surface.is_flat() || (earth.grid.dimension() == 3 && !is_draped && top != level))
     throw core::InvalidArgument("io::modem::write_model#has_topography",
                                 "{}: expected a model whose top is a level surface, as the format has no "

@@ -34,7 +34,7 @@ struct ModemModel {
 /// Writes widths and resistivities of a section or a volume. The left edge of a section becomes y = 0, so
 /// shift the data by `ModemDataOptions::left_edge_m` too; a volume has its origin line. Numbers keep all
 /// digits: reading back gives the same grid and, on the linear scale or of what was read before, the same
-/// resistivities. errors: FileError; InvalidArgument when the surface is not level.
+/// resistivities. errors: FileError; InvalidArgument when the surface is not level or a sea is above it.
 void write_model(const std::string& path, const physics::mesh::Model& model,
                  ModemScale scale = ModemScale::loge, double rotation_deg = 0.0);
 

@@ -71,7 +71,7 @@ void RunFolder::prepare_new() const {
                             "another folder with -o",
                             path_.string());
   // by a run that failed early, or was killed before its first checkpoint
-  constexpr std::array left_by_others{log_name, "config.toml", "vtk", "iterations.csv"};
+  constexpr std::array left_by_others{log_name, "config.toml", "vtk", "modem", "iterations.csv"};
   if (const std::string name = foreign_entry(path_, left_by_others); !name.empty())
     throw core::ConfigError("io::run#folder_in_use",
                             "{}: expected an empty folder for the results, got one with other files in it "

@@ -124,7 +124,7 @@ class EdgeSolver {
 /// finite and positive.
 [[nodiscard]] std::unique_ptr<EdgeSolver> make_multigrid_edge_solver(EdgeSystem system);
 /// Makes a solver by flexible GMRES around algebraic multigrid on auxiliary spaces (hypre's AMS), which the
-/// multigrid solver falls back to: a check that knows no geometry, five to ten times slower. errors: as
+/// multigrid solver falls back to: a check that shares no code with the cycle, and much slower. errors: as
 /// above, and SolverError where hypre cannot set it up.
 [[nodiscard]] std::unique_ptr<EdgeSolver> make_algebraic_edge_solver(EdgeSystem system);
 /// Makes a solver by one factorization L D Lᵀ (MUMPS through PETSc): for small grids with many right-hand

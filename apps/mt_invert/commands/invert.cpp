@@ -71,6 +71,24 @@ io::modem::ModemDataOptions modem_options(const physics::mesh::TensorGrid& grid,
   return options;
 }
 
+/// Refuses an earth that files of ModEM cannot hold.
+void require_level(const inversion::Problem& problem) {
+  if (problem.earth.surface.is_flat() && !problem.earth.sea) return;
+  throw core::ConfigError("configuration#modem_has_no_relief",
+                          "output.modem: expected a level surface without [sea], got {}; files of ModEM hold "
+                          "neither, so remove the key (result.h5 has the model)",
+                          problem.earth.sea ? "a sea" : "a relief");
+}
+
+/// Returns the data with those masked that the run does not use.
+physics::mt::Observations used(physics::mt::Observations observed, const core::DataSet& data) {
+  for (std::size_t i = 0; i < observed.reason.size(); ++i) {
+    if (!data.is_used(static_cast<Eigen::Index>(i)) && observed.reason[i] == physics::mt::MaskReason::kept)
+      observed.reason[i] = physics::mt::MaskReason::not_predicted;
+  }
+  return observed;
+}
+
 /// Returns areas by which ModEM holds the cells that the run holds, with its usual smoothing.
 io::modem::Covariance covariance_of(const inversion::Problem& problem) {
   constexpr double usual_smoothing = 0.3;
@@ -139,6 +157,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   inversion::Inversion run(comm, make_problem(comm, config, observed, arguments.dim),
                            config.inversion.method);
   if (config.uncertainty) run.assess(*config.uncertainty, io::hdf5::store(folder.ensemble()));
+  if (config.output.modem) require_level(run.problem());
   if (arguments.dry_run) {
     const std::string cost = inversion::cost_in_words(run);
     core::on_rank_zero(comm, [&] { core::log::print_out(cost); });
@@ -154,7 +173,8 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   }
   echo_configuration(comm, folder, arguments, config, made);
   if (config.output.modem)
-    core::on_rank_zero(comm, [&] { write_modem_start(folder, observed, run.problem()); });
+    core::on_rank_zero(comm,
+                       [&] { write_modem_start(folder, used(observed, run.problem().data), run.problem()); });
   add_directives(run, comm, config, folder);
   const inversion::Outcome outcome = run.minimize();
   if (outcome.was_stopped()) {
@@ -163,9 +183,9 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
         cli::resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
     return static_cast<int>(outcome.ending.code);
   }
-  if (config.output.modem && outcome.predicted.size() > 0)
-    core::on_rank_zero(comm, [&] { write_modem_end(folder, observed, outcome); });
   const int code = io::run::write(comm, folder.path(), run, outcome, files);
+  if (config.output.modem && outcome.predicted.size() > 0)
+    core::on_rank_zero(comm, [&] { write_modem_end(folder, used(observed, run.problem().data), outcome); });
   core::log::debug("{}", core::TimerTotals::global().table());
   return code;
 }

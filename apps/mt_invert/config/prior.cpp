@@ -78,7 +78,7 @@ Outline outline_of(const ConfigTable& table, const PlacesForm& form, std::size_t
   if (in_plan && table.has("z_m"))
     table.refuse(
         "z_m", "three_lists",
-        "expected y_m and z_m in the section or x_m and y_m in plan, got all three; depths of what is "
+        "expected y_m and z_m in the section or x_m and y_m in plan, got x_m and z_m; depths of what is "
         "drawn in plan are z_min_m and z_max_m");
   const std::vector<double>&u = in_plan ? form.x_m : form.y_m, &v = in_plan ? form.y_m : form.z_m;
   if (u.size() != v.size() || u.size() < least)

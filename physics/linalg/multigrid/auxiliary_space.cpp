@@ -30,10 +30,13 @@ std::mutex& hypre_mutex() {
 }
 
 void require_hypre() {
-  static const HYPRE_Int state = HYPRE_Init();
   int is_up = 0;
   MPI_Initialized(&is_up);
-  if (is_up == 0 || state != 0)
+  const auto started = [] {
+    static const HYPRE_Int state = HYPRE_Init();
+    return state == 0;
+  };
+  if (is_up == 0 || !started())
     throw core::SolverError("linalg::make_auxiliary_space#hypre_not_running",
                             "hypre did not start; it needs MPI, which core::Session brings");
 }
@@ -135,7 +138,7 @@ class NodeCycle {
     right_.set(right);
     left_.set(Eigen::VectorXd::Zero(right.size()));
     HYPRE_BoomerAMGSolve(solver_, matrix_, right_, left_);
-    HYPRE_ClearAllErrors();
+    check_hypre("a cycle of BoomerAMG");
     return left_.get();
   }
 
@@ -179,7 +182,7 @@ class EdgeCycle {
     right_.set(right);
     left_.set(Eigen::VectorXd::Zero(right.size()));
     HYPRE_AMSSolve(solver_, matrix_, right_, left_);
-    HYPRE_ClearAllErrors();
+    check_hypre("a cycle of AMS");
     return left_.get();
   }
 
@@ -271,6 +274,11 @@ class AuxiliarySpace final : public Cycle {
     edge_cycle_ = std::make_unique<EdgeCycle>(
         matrix_of_edges(of_edges), gradient_of(*system.grid, edges_, nodes_), places_of(system, nodes_));
     node_cycle_ = std::make_unique<NodeCycle>(of_nodes.imag());
+  }
+  ~AuxiliarySpace() override {
+    const std::lock_guard lock(hypre_mutex());
+    edge_cycle_.reset();
+    node_cycle_.reset();
   }
   [[nodiscard]] std::unique_ptr<Work> make_work() const override { return std::make_unique<Work>(); }
   /// Three corrections: φ, then e, then φ again.

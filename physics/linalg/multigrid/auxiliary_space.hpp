@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: private to physics/linalg, the preconditioner that knows no geometry but the nodes.
+// Small on purpose: private to physics/linalg, the preconditioner made of matrices and places of nodes.
 #pragma once
 
 #include "physics/linalg/multigrid/cycle.hpp"

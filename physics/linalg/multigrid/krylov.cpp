@@ -19,7 +19,6 @@ constexpr int stagnation_window = 20;     // iterations
 constexpr double slowest_factor = 0.9;    // mean of the window
 constexpr double largest_growth = 100.0;  // of the residual over its least value
 constexpr int gmres_size = 30;
-constexpr double slowest_restart = 0.5;  // what a run of GMRES may leave
 
 /// Sums over the parts of rows: what a product of two pairs needs.
 struct Sums {
@@ -222,7 +221,11 @@ class GmresRun {
 
 }  // namespace
 
-Ending flexible_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state, int& n) {
+namespace {
+
+/// `slowest`: the share of the residual that a run up to the restart may leave.
+Ending restarted_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state, int& n,
+                       double slowest) {
   const auto work = cycle.make_work();
   for (int i = 0; i < options.max_iterations;) {
     state.renew();
@@ -236,9 +239,19 @@ Ending flexible_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Itera
       left = run.extend();
     if (!std::isfinite(left)) return Ending::broke_down;
     run.finish();
-    if (left > slowest_restart) return Ending::stagnated;
+    if (left > slowest) return Ending::stagnated;
   }
   return state.is_solved(options) ? Ending::converged : Ending::stagnated;
+}
+
+}  // namespace
+
+Ending flexible_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state, int& n) {
+  return restarted_gmres(cycle, options, state, n, std::pow(slowest_factor, stagnation_window));
+}
+Ending patient_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state, int& n) {
+  constexpr double slowest_restart = 0.5;
+  return restarted_gmres(cycle, options, state, n, slowest_restart);
 }
 
 }  // namespace lodestone::physics::linalg::multigrid

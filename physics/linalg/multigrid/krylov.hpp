@@ -34,5 +34,8 @@ class Iteration {
 /// its residual never grows.
 [[nodiscard]] Ending flexible_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state,
                                     int& n);
+/// Iterates as `flexible_gmres` where a cycle reduces less: a run up to the restart may leave half.
+[[nodiscard]] Ending patient_gmres(const Cycle& cycle, const EdgeSolveOptions& options, Iteration& state,
+                                   int& n);
 
 }  // namespace lodestone::physics::linalg::multigrid

@@ -40,7 +40,7 @@ struct Method {
 constexpr std::array<Method, 4> chain{{{"single", single_cycle, conjugate_gradients},
                                        {"double", double_cycle, conjugate_gradients},
                                        {"gmres", double_cycle, flexible_gmres},
-                                       {"ams", make_auxiliary_space, flexible_gmres}}};
+                                       {"ams", make_auxiliary_space, patient_gmres}}};
 constexpr std::size_t first_double = 1, algebraic = chain.size() - 1;
 
 class MultigridEdgeSolver final : public EdgeSolver {

@@ -39,7 +39,7 @@ struct LayeredRows {
 
 bool is_compared(double period_s) {
   const double decade = std::log10(period_s);
-  return decade >= -3.0 && decade <= 4.0 && std::remainder(decade + 3.0, 2.0) == 0.0;
+  return decade >= -3.0 && decade <= 4.0 && std::abs(std::remainder(decade + 3.0, 2.0)) < 1e-9;
 }
 
 std::vector<LayeredRows> layered_rows(const core::Table& reference) {

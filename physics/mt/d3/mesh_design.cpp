@@ -63,7 +63,7 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
     lines[axis] = fem::graded_lines(features.extent[axis].from - padding, features.extent[axis].to + padding,
                                     features.anchors[axis], sizes,
                                     {.slope = slope,
-                                     .far_slope = std::max(slope, options.far_growth - 1.0),
+                                     .far_slope = std::max(slope, 0.7),
                                      .near_m = near_m,
                                      .least_spacing = 0.4,
                                      .even = !options.along_cells,
@@ -178,12 +178,12 @@ MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const Mesh
 
 namespace {
 
-/// Every second of n lines, counted so that `kept` remains, and so many lines at both ends.
-std::vector<int> every_second(int n, int kept, int n_outer) {
+/// Every second of n lines, counted so that `kept` and both ends remain.
+std::vector<int> every_second(int n, int kept) {
   std::vector<int> result;
   for (int i = 0; i < n; ++i) {
-    const bool is_outer = i < n_outer || i >= n - n_outer;
-    if (is_outer || (i - kept) % 2 == 0) result.push_back(i);
+    const bool is_end = i == 0 || i + 1 == n;
+    if (is_end || (i - kept) % 2 == 0) result.push_back(i);
   }
   return result;
 }
@@ -197,8 +197,7 @@ MeshSet companions(const MeshSet& meshes) {
     const fem::EdgeGrid& grid = band.grid;
     const std::array<int, 3> kept{0, 0, band.ground()};
     std::array<std::vector<int>, 3> numbers;
-    for (int axis = 0; axis < 3; ++axis)
-      numbers[axis] = every_second(grid.n(axis) + 1, kept[axis], axis == 2 ? 1 : 3);
+    for (int axis = 0; axis < 3; ++axis) numbers[axis] = every_second(grid.n(axis) + 1, kept[axis]);
     const fem::ReliefGrid fewer =
         (band.node_z_m.size() > 0 ? fem::ReliefGrid(grid, band.node_z_m) : fem::ReliefGrid(grid))
             .subset(numbers);

@@ -18,7 +18,6 @@ struct MeshDesignOptions {
   double first_layer = 0.06;          ///< thickness of layers over δ, at the surface and at interfaces
   double layer_growth = 1.13;         ///< ratio of neighbouring layers
   double growth = 1.2;                ///< ratio of neighbouring columns away from stations and contacts
-  double far_growth = 1.7;            ///< likewise beyond two penetration depths from both
   double air_growth = 2.0;            ///< ratio of neighbouring layers of air
   double contact_share = 0.03;   ///< cells at a contact are at most this times its distance from a station
   double least_contrast = 0.15;  ///< decades; weaker contacts get no lines of their own
@@ -68,8 +67,7 @@ struct MeshSet {
 [[nodiscard]] MeshSet design_meshes(const mesh::Model& model, const Survey& survey,
                                     const MeshDesignOptions& options = {});
 /// Returns the meshes with every second line, whose responses differ from those of `meshes` by about three
-/// times the error of these. The surface stays a line, and the two outermost cells on each side
-/// stay cells: padding is coarse already, and its error is that of the boundaries.
+/// times the error of these. The surface stays a line.
 [[nodiscard]] MeshSet companions(const MeshSet& meshes);
 
 /// Checks that an earth is a volume. errors: InvalidArgument, with `component` as its source.
