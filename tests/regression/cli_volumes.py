@@ -4,7 +4,7 @@ import csv
 import io
 import os
 
-from support import Folder, check, expect, expect_error, finish, run
+from support import SOURCE, Folder, check, expect, expect_error, finish, run
 
 MODEL = """dimension = 3
 [background]
@@ -120,7 +120,7 @@ certificate = "none"
     n_held = result.stdout.split("fixed region: ")[1].split()[0]
     expect(0, [f"areas: {n_held} cells are held"], "invert", go_on, "--dim", "3", "--dry-run")
     expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
-    expect_error(2, "needs_volume", ["regularization.fixed[0]"], "invert", "examples/coprod2/coprod2.toml", *held, "--dry-run")
+    expect_error(2, "needs_volume", ["regularization.fixed[0]"], "invert", os.path.join(SOURCE, "examples/coprod2/coprod2.toml"), *held, "--dry-run")
 
     # Refusals
     line = folder.write("line.csv", "site,y_m\na,0\n")
