@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With K = RᵀR, C = K⁻¹ and A = W J: columns of V are the directions, of which the parts in cells are
-// orthonormal in K; A V are their images, Aᵀ A V their pulls. A step of the model is V y. Of further unknowns
+// K = RᵀR, C = K⁻¹ and A = W J. The columns of V are the directions, and their parts in cells are orthonormal
+// in K; A V are their images, Aᵀ A V their pulls. A step of the model is V y. Of further unknowns
 // A has the columns B, and H = Bᵀ B.
 #include "inversion/optimize/matrix_free.hpp"
 
