@@ -130,6 +130,7 @@ void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunS
   core::write(sink, "data", inputs.data);
   core::write_vector(sink, "start", span_of(inputs.start));
   if (!inputs.decoders.empty()) sink.attribute("", "networks", inputs.decoders);
+  if (!inputs.earth.empty()) sink.attribute("", "earth", inputs.earth);
   optimize::write_state(sink, run.state);
   if (run.before) write_summary(sink, group_before, *run.before);
   if (run.iterated) write_summary(sink, group_iterated, *run.iterated);
@@ -137,13 +138,33 @@ void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunS
 
 namespace {
 
+std::string attribute_or_none(const core::ArraySource& source, const std::string& name) {
+  return source.has_attribute("", name) ? source.attribute("", name) : "";
+}
+
+/// Returns the lines of a text that another lacks, separated by commas.
+std::string lines_missing_in(const std::string& other, const std::string& text) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (("\n" + other).find("\n" + line + "\n") == std::string::npos)
+      result += (result.empty() ? "" : ", ") + line;
+  }
+  return result;
+}
+
 Difference first_difference(const core::ArraySource& source, const RunInputs& inputs) {
   if (std::string keys = config_difference(source.attribute("", "configuration"), inputs.configuration);
       !keys.empty())
     return {"other_configuration", std::move(keys)};
   if (Difference data = data_difference(core::read_data_set(source, "data"), inputs.data); !data.id.empty())
     return data;
-  const std::string networks = source.has_attribute("", "networks") ? source.attribute("", "networks") : "";
+  if (const std::string earth = attribute_or_none(source, "earth"); earth != inputs.earth)
+    return {"other_earth", fmt::format("the content of a file that gives the ground or the prior: {} then, {} "
+                                       "now (checksums)",
+                                       lines_missing_in(inputs.earth, earth),
+                                       lines_missing_in(earth, inputs.earth))};
+  const std::string networks = attribute_or_none(source, "networks");
   if (networks != inputs.decoders)
     return {"other_networks",
             fmt::format("a network of the learned prior: {}then, {}now", networks, inputs.decoders)};

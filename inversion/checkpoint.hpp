@@ -16,6 +16,7 @@ struct RunInputs {
   core::DataSet data{};
   Eigen::VectorXd start{};  ///< start values of the unknowns
   std::string decoders{};   ///< `prior::Regions::identity`; empty without a learned prior
+  std::string earth{};      ///< `identity` of the problem
 };
 
 /// The progress of a run: the state of its present stage, and how the stages before ended (without their
@@ -30,7 +31,7 @@ struct RunState {
 void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunState& run);
 
 /// Reads the saved progress. errors: FormatError when the source is no checkpoint; ConfigError that states
-/// what differs when configuration, data or decoders are not those of the checkpoint. Titles, output,
+/// what differs when configuration, data, earth or decoders are not those of the checkpoint. Titles, output,
 /// uncertainty and the maximal number of iterations may differ.
 [[nodiscard]] RunState read_checkpoint(const core::ArraySource& source, const RunInputs& inputs);
 

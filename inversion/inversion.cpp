@@ -151,7 +151,7 @@ void Inversion::add(DirectivePtr directive) {
 
 RunInputs Inversion::inputs() const {
   return {problem_->about.configuration, problem_->data, first_.start,
-          first_.codes ? first_.codes->regions()->identity() : ""};
+          first_.codes ? first_.codes->regions()->identity() : "", identity(*problem_)};
 }
 
 void Inversion::keep(core::StorePtr checkpoint) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/problem.hpp"
 
+#include "engine/core/crc32c.hpp"
 #include "engine/core/error.hpp"
 
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace lodestone::inversion {
@@ -62,6 +64,23 @@ void check_result_rows(const std::vector<Eigen::Index>& rows, const core::DataSe
   }
 }
 
+/// Returns the checksum of arrays of numbers, one after another.
+template <class... Arrays>
+std::uint32_t checksum(const Arrays&... arrays) {
+  std::uint32_t crc = 0;
+  ((crc = core::crc32c(
+        std::as_bytes(std::span(arrays.data(), static_cast<std::size_t>(arrays.size()))), crc)),
+   ...);
+  return crc;
+}
+
+std::vector<double> numbers(const std::vector<physics::mesh::Areas::Border>& borders) {
+  std::vector<double> result;
+  for (const auto& [area, other_area, weight] : borders)
+    result.insert(result.end(), {static_cast<double>(area), static_cast<double>(other_area), weight});
+  return result;
+}
+
 }  // namespace
 
 Forward fixed(core::MapPtr map, Scale takes) {
@@ -103,6 +122,17 @@ void Problem::check() const {
   if (data.n_used() == 0)
     throw core::InvalidArgument("inversion::Problem#no_datum",
                                 "expected at least one used datum, but none of the {} is used", data.size());
+}
+
+std::string identity(const Problem& problem) {
+  const physics::mesh::Edges& edges = problem.earth.grid.edges();
+  const physics::mesh::Surface& surface = problem.earth.surface;
+  const physics::mesh::Areas& areas = problem.roughness.areas;
+  return fmt::format(
+      "grid {:08x}\nsurface {:08x}\nreference model {:08x}\nfree cells {:08x}\nareas of cells {:08x}\n",
+      checksum(edges.x_m, edges.y_m, edges.z_m), checksum(surface.x_m(), surface.y_m(), surface.z_m()),
+      checksum(problem.reference), checksum(problem.free_cells),
+      checksum(areas.of_cell, numbers(areas.borders)));
 }
 
 Scale scale_between(const Problem& problem) {

@@ -23,12 +23,6 @@ fem::PairUnknowns unknowns_of(const fem::EdgeGrid& grid) {
   return result;
 }
 
-fem::ComplexRows matrix_of(const EdgeSystem& system, const fem::PairUnknowns& unknowns) {
-  return system.relief == nullptr
-             ? fem::pair_matrix(*system.grid, system.mass, unknowns)
-             : fem::pair_matrix(*system.grid, system.relief->faces(), system.relief_mass, unknowns);
-}
-
 OwnedMat factorized(const fem::ComplexRows& matrix) {
   const auto n = static_cast<PetscInt>(matrix.rows());
   OwnedMat wrapped, factor;

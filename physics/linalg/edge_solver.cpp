@@ -30,6 +30,12 @@ Eigen::VectorXcd mass_times(const EdgeSystem& system, const Eigen::VectorXcd& ci
   return system.mass.asDiagonal() * circulation;
 }
 
+fem::ComplexRows matrix_of(const EdgeSystem& system, const fem::PairUnknowns& unknowns) {
+  return system.relief == nullptr
+             ? fem::pair_matrix(*system.grid, system.mass, unknowns)
+             : fem::pair_matrix(*system.grid, system.relief->faces(), system.relief_mass, unknowns);
+}
+
 std::size_t bytes_on_relief(const EdgeSystem& system) {
   if (system.relief == nullptr) return 0;
   const auto n = system.relief->faces().nonZeros() + system.relief_mass.nonZeros();
@@ -111,6 +117,8 @@ namespace {
 
 /// Measured on one core (docs/results/forward_speed.md).
 constexpr double multigrid_s_per_edge = 15.0 * 120e-9, multigrid_bytes_per_edge = 250.0 + 8.0 * 21.0;
+/// As many iterations as measured on flat grids, and the vectors of one run of flexible GMRES.
+constexpr double ams_s_per_edge = 120.0 * 4e-6, ams_bytes_per_edge = 2200.0;
 /// Factors of nested dissection by PORD: entries and flops of the reference pages, 31.6 k to 521 k edges.
 double direct_entries(double n) { return 12e6 * std::pow(n / 31.6e3, 1.49); }
 constexpr double direct_flops_per_s = 8e9;  // complex multiply-adds count 8
@@ -122,6 +130,7 @@ EdgeSolverCost cost_of(EdgeSolverKind kind, const fem::EdgeGrid& grid, Eigen::In
   const auto n = static_cast<double>(grid.n_inner_edges()), k = static_cast<double>(n_right_hand_sides);
   if (kind == EdgeSolverKind::direct)
     return {direct_seconds(n) + k * 6e-10 * direct_entries(n), 20.0 * direct_entries(n)};
+  if (kind == EdgeSolverKind::ams) return {k * ams_s_per_edge * n, ams_bytes_per_edge * n};
   return {k * multigrid_s_per_edge * n, multigrid_bytes_per_edge * n};
 }
 

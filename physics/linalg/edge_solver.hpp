@@ -29,6 +29,8 @@ struct EdgeSystem {
 /// Returns K u, or M u, on every edge, boundary included. shapes: (n_edges) → (n_edges).
 [[nodiscard]] Eigen::VectorXcd curl_curl(const EdgeSystem& system, const Eigen::VectorXcd& circulation);
 [[nodiscard]] Eigen::VectorXcd mass_times(const EdgeSystem& system, const Eigen::VectorXcd& circulation);
+/// Returns K + iM on some unknowns of edges and of nodes.
+[[nodiscard]] fem::ComplexRows matrix_of(const EdgeSystem& system, const fem::PairUnknowns& unknowns);
 /// Returns the bytes of the matrices that a relief has; 0 on flat grids.
 [[nodiscard]] std::size_t bytes_on_relief(const EdgeSystem& system);
 

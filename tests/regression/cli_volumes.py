@@ -119,6 +119,17 @@ certificate = "none"
 """)
     n_held = result.stdout.split("fixed region: ")[1].split()[0]
     expect(0, [f"areas: {n_held} cells are held"], "invert", go_on, "--dim", "3", "--dry-run")
+    # Smoothing, exceptions and areas of a file that is given come back in that of the run, with the cells held
+    header = open(os.path.join(files, "smooth.cov")).read().split("\n")[:16]
+    n_x, n_y, n_z = (int(n) for n in open(os.path.join(files, "smooth.cov")).read().split("\n")[16].split())
+    rows = "\n".join(" ".join(["2"] + ["1"] * (n_y - 1)) for _ in range(n_x))
+    split = folder.write("split.cov", "\n".join([*header, f"{n_x} {n_y} {n_z}", " ".join(["0.2"] * n_z), " ".join(["0.4"] * n_z), "0.1", "2", "1", "1 2 0.05", f"1 {n_z}", rows, ""]))
+    result = run("invert", go_on, "--dim", "3", "-o", folder / "split", *held, *short, "--set", f'regularization.modem_covariance_file="{split}"', "--set", "output.modem=true")
+    check(result.returncode in (0, 10), f"an inversion with areas ends: {(result.stdout + result.stderr)[-800:]}")
+    numbers = " ".join(open(folder / "split/modem/smooth.cov").read().split("\n")[16:]).split()
+    check(numbers[3:4] + numbers[3 + n_z:4 + n_z] + numbers[3 + 2 * n_z:8 + 2 * n_z] == ["0.2", "0.4", "0.1", "2", "1", "1", "2"] and {"1", "2", "9"} <= set(numbers[9 + 2 * n_z:]), f"the file of the run holds what was given: {numbers[:40]}")
+    folder.write("split.cov", open(split).read().replace("1 2 0.05", "1 2 0.5"))
+    expect(2, ["areas of cells"], "invert", go_on, "--dim", "3", "-o", folder / "split", *held, *short, "--resume", "--set", f'regularization.modem_covariance_file="{split}"', "--set", "output.modem=true")
     expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
     expect_error(2, "needs_volume", ["regularization.fixed[0]"], "invert", os.path.join(SOURCE, "examples/coprod2/coprod2.toml"), *held, "--dry-run")
 

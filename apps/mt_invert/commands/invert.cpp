@@ -89,25 +89,36 @@ physics::mt::Observations used(physics::mt::Observations observed, const core::D
   return observed;
 }
 
-/// Returns areas by which ModEM holds the cells that the run holds, with its usual smoothing.
-io::modem::Covariance covariance_of(const inversion::Problem& problem) {
-  constexpr double usual_smoothing = 0.3;
-  const physics::mesh::TensorGrid& grid = problem.earth.grid;
+/// Returns a single area with the smoothing that ModEM uses by default.
+io::modem::Covariance usual_covariance(const physics::mesh::TensorGrid& grid) {
+  constexpr double smoothing = 0.3;
   const auto layers = static_cast<std::size_t>(grid.n_z());
-  io::modem::Covariance out{.n_x = static_cast<int>(grid.n_x()),
-                            .n_y = static_cast<int>(grid.n_y()),
-                            .n_z = static_cast<int>(grid.n_z()),
-                            .x_smoothing = std::vector<double>(layers, usual_smoothing),
-                            .y_smoothing = std::vector<double>(layers, usual_smoothing),
-                            .z_smoothing = usual_smoothing};
-  out.area.assign(static_cast<std::size_t>(grid.n_cells()), io::modem::Covariance::sea);
-  for (const Eigen::Index cell : problem.free_cells) out.area[static_cast<std::size_t>(cell)] = 1;
+  return {.n_x = grid.n_x(),
+          .n_y = grid.n_y(),
+          .n_z = grid.n_z(),
+          .x_smoothing = std::vector<double>(layers, smoothing),
+          .y_smoothing = std::vector<double>(layers, smoothing),
+          .z_smoothing = smoothing,
+          .area = std::vector<int>(static_cast<std::size_t>(grid.n_cells()), 1)};
+}
+
+/// Returns the covariance of the file that the run was given, or the usual one, in which ModEM holds the
+/// cells that the run holds, too.
+io::modem::Covariance covariance_of(const inversion::Problem& problem, const std::string& given) {
+  using io::modem::Covariance;
+  Covariance out = given.empty() ? usual_covariance(problem.earth.grid) : io::modem::read_covariance(given);
+  std::vector<bool> is_free(out.area.size(), false);
+  for (const Eigen::Index cell : problem.free_cells) is_free[static_cast<std::size_t>(cell)] = true;
+  for (std::size_t cell = 0; cell < is_free.size(); ++cell) {
+    if (!is_free[cell] && out.area[cell] != Covariance::air) out.area[cell] = Covariance::sea;
+  }
   return out;
 }
 
 /// Writes what the run begins with as files of ModEM, so that what these cannot hold ends it here.
+/// `covariance_file`: the one that was given; "" for none.
 void write_modem_start(const io::run::RunFolder& folder, const physics::mt::Observations& observed,
-                       const inversion::Problem& problem) {
+                       const inversion::Problem& problem, const std::string& covariance_file) {
   core::make_folder(folder.modem());
   const physics::mesh::TensorGrid& grid = problem.earth.grid;
   io::modem::write_model((folder.modem() / "start.rho").string(),
@@ -115,7 +126,7 @@ void write_modem_start(const io::run::RunFolder& folder, const physics::mt::Obse
   io::modem::write_data((folder.modem() / "observed.dat").string(), observed,
                         modem_options(grid, "data used by mt_invert"));
   if (grid.dimension() == 3)
-    io::modem::write_covariance((folder.modem() / "smooth.cov").string(), covariance_of(problem));
+    io::modem::write_covariance((folder.modem() / "smooth.cov").string(), covariance_of(problem, covariance_file));
 }
 
 /// Writes the model and its responses as files of ModEM.
@@ -173,8 +184,10 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   }
   echo_configuration(comm, folder, arguments, config, made);
   if (config.output.modem)
-    core::on_rank_zero(comm,
-                       [&] { write_modem_start(folder, used(observed, run.problem().data), run.problem()); });
+    core::on_rank_zero(comm, [&] {
+      write_modem_start(folder, used(observed, run.problem().data), run.problem(),
+                        config.regularization.covariance_file);
+    });
   add_directives(run, comm, config, folder);
   const inversion::Outcome outcome = run.minimize();
   if (outcome.was_stopped()) {

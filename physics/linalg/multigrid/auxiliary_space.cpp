@@ -216,12 +216,6 @@ fem::PairUnknowns inner(const fem::EdgeGrid& grid, bool edges) {
   return out;
 }
 
-fem::ComplexRows matrix_of(const EdgeSystem& system, const fem::PairUnknowns& unknowns) {
-  return system.relief == nullptr
-             ? fem::pair_matrix(*system.grid, system.mass, unknowns)
-             : fem::pair_matrix(*system.grid, system.relief->faces(), system.relief_mass, unknowns);
-}
-
 RealRows gradient_of(const fem::EdgeGrid& grid, const fem::PairUnknowns& edges,
                      const fem::PairUnknowns& nodes) {
   std::vector<Eigen::Triplet<double>> entries;

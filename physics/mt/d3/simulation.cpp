@@ -212,13 +212,17 @@ std::map<int, BandModel> Simulation::Impl::band_models(const Eigen::VectorXd& re
   return models;
 }
 
-std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job, const BandModel& model,
-                                                                Eigen::Index n_right_hand_sides) const {
+linalg::EdgeSolverKind Simulation::Impl::solver_kind(const Job& job) const {
+  return options.solver != linalg::EdgeSolverKind::automatic
+             ? options.solver
+             : linalg::choose_edge_solver(*band_of(job).grid, std::ssize(job.units), options.memory_bytes);
+}
+
+std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job,
+                                                                const BandModel& model) const {
   const BandProblem& band = band_of(job);
   const double scale = omega_of(job.frequency) * mu0;
-  auto kind = options.solver;
-  if (kind == linalg::EdgeSolverKind::automatic)
-    kind = linalg::choose_edge_solver(*band.grid, n_right_hand_sides, options.memory_bytes);
+  const linalg::EdgeSolverKind kind = solver_kind(job);
   ++counts.set_ups;
   if (band.relief != nullptr)
     return linalg::make_edge_solver(
@@ -264,7 +268,7 @@ SolvedJob Simulation::Impl::solve_fields(const Job& job, const BandModel& model)
   const BandProblem& band = band_of(job);
   const fem::EdgeGrid& grid = *band.grid;
   linalg::PairBlock sources(grid, std::ssize(job.units));
-  const auto solver = solver_of(job, model, std::ssize(job.units));
+  const auto solver = solver_of(job, model);
   const Complex factor(0.0, -omega_of(job.frequency) * mu0);
   for (std::size_t i = 0; i < job.units.size(); ++i) {
     const Unit& unit = units[job.units[i]];
@@ -393,7 +397,7 @@ double Simulation::estimated_bytes() const {
   for (const Job& job : impl_->own_jobs) {
     const fem::EdgeGrid& grid = *impl_->band_of(job).grid;
     kept += kept_bytes(grid) * static_cast<double>(job.units.size());
-    largest = std::max(largest, linalg::cost_of(linalg::EdgeSolverKind::multigrid, grid, 2).bytes);
+    largest = std::max(largest, linalg::cost_of(impl_->solver_kind(job), grid, std::ssize(job.units)).bytes);
   }
   for (const auto& [index, band] : impl_->bands)
     kept += 100.0 * static_cast<double>(band->grid->n_edges());  // ∂M/∂ρ

@@ -91,9 +91,9 @@ struct Simulation::Impl {
   [[nodiscard]] const BandProblem& band_of(const Job& job) const { return *bands.at(job.band); }
   /// Masses of the bands of this rank.
   [[nodiscard]] std::map<int, BandModel> band_models(const Eigen::VectorXd& resistivity) const;
-  /// Makes the solver of a job for `n_right_hand_sides`.
-  [[nodiscard]] std::unique_ptr<linalg::EdgeSolver> solver_of(const Job& job, const BandModel& model,
-                                                              Eigen::Index n_right_hand_sides) const;
+  /// Returns the solver that a job takes: that of the options, or the cheapest.
+  [[nodiscard]] linalg::EdgeSolverKind solver_kind(const Job& job) const;
+  [[nodiscard]] std::unique_ptr<linalg::EdgeSolver> solver_of(const Job& job, const BandModel& model) const;
   /// Solves and counts; errors name the frequency.
   [[nodiscard]] linalg::PairBlock solve(const Job& job, const linalg::EdgeSolver& solver,
                                         const linalg::PairBlock& sources, double divergence_tolerance) const;

@@ -115,6 +115,9 @@ TEST_CASE("checkpoint: other data or another start model are refused", "[inversi
   changed.decoders = "a: 4 subdomains\n";
   CHECK_THAT(refusal(changed), tests::HasId("other_networks", {"a: 4"}));
   changed = small_inputs();
+  changed.earth = "grid 1\nsurface 2\n";
+  CHECK_THAT(refusal(changed), tests::HasId("other_earth", {"grid 1, surface 2"}));
+  changed = small_inputs();
   changed.configuration = "[inversion]\ntarget_rms = 1.5\nmax_iterations = 9\n";
   CHECK_THAT(refusal(changed), tests::HasId("other_configuration", {"inversion.target_rms: 1.0 → 1.5"}) &&
                                    !tests::HasId("other_configuration", {"inversion.max_iterations"}));

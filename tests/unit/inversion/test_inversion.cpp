@@ -140,6 +140,30 @@ TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits"
   CHECK_THROWS_AS(changed.keep(store), core::ConfigError);
 }
 
+TEST_CASE("inversion: a run resumes on the earth and the areas of cells it began with alone", "[inversion]") {
+  const inversion::GaussNewtonOptions options{.stop = {.max_iterations = 1, .target_rms = 0.1}};
+  const core::StorePtr store = core::memory_store();
+  {
+    Inversion run(MPI_COMM_SELF, layers(), options);
+    run.keep(store);
+    static_cast<void>(run.minimize());
+  }
+  const auto refusal = [&](const Problem& problem) {
+    return tests::error_of<core::ConfigError>([&] { Inversion(MPI_COMM_SELF, problem, options).keep(store); });
+  };
+  Problem risen = layers();
+  risen.earth.surface = physics::mesh::Surface(-5.0);
+  CHECK_THAT(refusal(risen), tests::HasId("other_earth", {"surface"}));
+  Problem torn = layers();
+  torn.roughness.areas.of_cell.assign(static_cast<std::size_t>(torn.start.size()), 1);
+  torn.roughness.areas.of_cell[0] = 2;
+  CHECK_THAT(refusal(torn), tests::HasId("other_earth", {"areas of cells"}));
+  Problem held = layers();
+  held.reference[0] += 0.5;
+  CHECK_THAT(refusal(held), tests::HasId("other_earth", {"reference model"}));
+  Inversion(MPI_COMM_SELF, layers(), options).keep(store);
+}
+
 namespace {
 
 /// Returns layers whose responses at the final accuracy are 1.5 errors larger than those of the iterations.
