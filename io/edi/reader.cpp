@@ -63,7 +63,7 @@ void remark_on_frames(EdiFile& file, const std::vector<StationRow>& rows) {
 
 bool has_impedance(const StationRow& row) {
   return std::ranges::any_of(physics::mt::all_elements, [&](Element element) {
-    return !is_tipper(element) && !row.is_missing(element);
+    return is_impedance(element) && !row.is_missing(element);
   });
 }
 
@@ -244,7 +244,7 @@ void convert_units(EdiFile& file, StationData& station, EdiUnits option) {
   if (is_ohm) return;
   for (auto& row : station.rows) {
     for (const Element element : physics::mt::all_elements) {
-      if (is_tipper(element)) continue;
+      if (!is_impedance(element)) continue;
       const auto k = static_cast<Eigen::Index>(index_of(element));
       row.values[element] *= physics::mt::ohm_per_field_unit;
       row.errors[element] *= physics::mt::ohm_per_field_unit;

@@ -14,9 +14,8 @@
 /// of their channels. Internal to io/edi.
 namespace lodestone::io::edi {
 
-/// Names of the elements in messages, in the order of physics::mt::Element.
-inline constexpr std::array<const char*, physics::mt::n_elements> element_names{"zxx", "zxy", "zyx",
-                                                                                "zyy", "tx",  "ty"};
+/// Names in messages of the elements that EDI files hold, in the order of physics::mt::Element.
+inline constexpr std::array<const char*, 6> element_names{"zxx", "zxy", "zyx", "zyy", "tx", "ty"};
 
 /// Returns one element of a row, by its number.
 [[nodiscard]] inline Estimate estimate_of(const physics::mt::StationRow& row, std::size_t element) {

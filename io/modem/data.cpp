@@ -44,6 +44,10 @@ struct Header {
   std::string units;
   int n_periods = 0, n_sites = 0;
   int line = 0;
+
+  /// Returns the column of the component, behind the place of the site and that of its reference; values
+  /// and error follow.
+  [[nodiscard]] std::size_t component_column() const { return block->has_reference ? 13 : 7; }
 };
 
 /// Collects rows in any order; stations are those the rows name.
@@ -138,8 +142,8 @@ class DataReader {
     if (const ModemBlock* block = modem_block(name)) return *block;
     if (is_unsupported_block(name))
       throw core::FormatError("io::modem::read_data#unsupported_block",
-                              "{}:{}: {} cannot be used here: impedances, tippers, phase tensors, apparent "
-                              "resistivities and phases can; remove the block",
+                              "{}:{}: {} cannot be used here: impedances, tippers, inter-station functions, "
+                              "phase tensors, apparent resistivities and phases can; remove the block",
                               path_, next_, name);
     std::vector<std::string_view> names;
     for (const ModemBlock& block : modem_blocks()) names.push_back(block.name);
@@ -260,7 +264,9 @@ class DataReader {
                             least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
                             header.block->name, n_words);
   }
-  static std::size_t columns(const Header& header) { return header.block->is_real ? 10 : 11; }
+  static std::size_t columns(const Header& header) {
+    return header.component_column() + (header.block->is_real ? 3 : 4);
+  }
 
   double read_period(const std::vector<std::string_view>& row) const {
     const double period = number_at(row, 0, "a period in s");
@@ -271,12 +277,14 @@ class DataReader {
     return period;
   }
 
-  Station read_site(const Header& header, const std::vector<std::string_view>& row) const {
-    Station site{text::checked_name(row[1], "io::modem::read_data", here()),
-                 number_at(row, 5, "y in m", largest_coordinate_m), number_at(row, 2, "a latitude", 90.0),
-                 number_at(row, 3, "a longitude", largest_angle_deg), not_given};
-    const double x = number_at(row, 4, "x in m", largest_coordinate_m),
-                 z = number_at(row, 6, "z in m", largest_coordinate_m);
+  /// Reads a site from its code and five numbers behind it.
+  Station read_site(const Header& header, const std::vector<std::string_view>& row, std::size_t code) const {
+    Station site{text::checked_name(row[code], "io::modem::read_data", here()),
+                 number_at(row, code + 4, "y in m", largest_coordinate_m),
+                 number_at(row, code + 1, "a latitude", 90.0),
+                 number_at(row, code + 2, "a longitude", largest_angle_deg), not_given};
+    const double x = number_at(row, code + 3, "x in m", largest_coordinate_m),
+                 z = number_at(row, code + 5, "z in m", largest_coordinate_m);
     if (header.block->dimension == 3) {
       site.x_m = x;
       site.z_m = z;
@@ -286,8 +294,9 @@ class DataReader {
     return site;
   }
 
-  /// Returns the azimuths of the channels in the order Hx, Hy, Ex, Ey, counted from the orientation of the
-  /// header. Those that are not stated are 0 for x, and 90 more than that of x for y.
+  /// Returns the azimuths of the channels in the order Hx, Hy, Ex, Ey, or the reference's Hx and Hy instead of
+  /// E, counted from the orientation of the header. Those that are not stated are 0 for x, and 90 more than
+  /// that of x for y.
   ChannelAzimuths azimuths_in(const Header& header, const std::vector<std::string_view>& row) const {
     const double zero = header.frame.azimuth_deg;
     const auto stated = [&](std::size_t i, double otherwise) {
@@ -296,16 +305,28 @@ class DataReader {
     };
     const double hx = stated(0, zero), hy = stated(1, hx + 90.0), ex = stated(2, zero),
                  ey = stated(3, ex + 90.0);
-    return {.ex_deg = ex, .ey_deg = ey, .hx_deg = hx, .hy_deg = hy, .tipper_hx_deg = hx, .tipper_hy_deg = hy};
+    return {.ex_deg = ex,
+            .ey_deg = ey,
+            .hx_deg = hx,
+            .hy_deg = hy,
+            .tipper_hx_deg = hx,
+            .tipper_hy_deg = hy,
+            .local_hx_deg = hx,
+            .local_hy_deg = hy,
+            .reference_hx_deg = ex,
+            .reference_hy_deg = ey};
   }
 
   void read_row(const Header& header) {
     const auto row = text::words(lines_[next_]);
     check_columns(header, row.size());
     const double frequency_hz = 1.0 / read_period(row);
-    const Station site = read_site(header, row);
-    const ModemComponent& component = component_in(header, row[7]);
-    StationData& station = collector_.station(site, header, here());
+    const ModemComponent& component = component_in(header, row[header.component_column()]);
+    std::string reference;
+    if (header.block->has_reference)
+      reference = collector_.station(read_site(header, row, 7), header, here()).site.name;
+    StationData& station = collector_.station(read_site(header, row, 1), header, here());
+    if (header.block->has_reference) set_reference(reference, station);
     if (!header.units.empty()) station.units_in_file = header.units;
     if (header.conjugate) station.sign_in_file = "-";
     if (component.element) {
@@ -314,6 +335,16 @@ class DataReader {
       set_real(header, row, component.datum, frequency_hz, station);
     }
     ++next_;
+  }
+
+  void set_reference(const std::string& reference, StationData& station) const {
+    std::string& known = station.site.reference;
+    if (!known.empty() && known != reference)
+      throw core::FormatError("io::modem::read_data#second_reference",
+                              "{}: expected one reference per site, got {} for {}, which had {} before; give "
+                              "each its own file",
+                              here(), reference, station.site.name, known);
+    known = reference;
   }
 
   /// Errors from here on state that there is none (ModEM writes 1e13 or 2e15).
@@ -331,9 +362,10 @@ class DataReader {
 
   void set_complex(const Header& header, const std::vector<std::string_view>& row, Element element,
                    double frequency_hz, StationData& station) const {
-    const double error = number_at(row, 10, "an error");
-    const double imaginary = number_at(row, 9, "an imaginary part") * header.factor;
-    const Complex value(number_at(row, 8, "a real part") * header.factor,
+    const std::size_t first = header.component_column() + 1;
+    const double error = number_at(row, first + 2, "an error");
+    const double imaginary = number_at(row, first + 1, "an imaginary part") * header.factor;
+    const Complex value(number_at(row, first, "a real part") * header.factor,
                         header.conjugate ? -imaginary : imaginary);
     physics::mt::StationRow& at = station.row_at(frequency_hz);
     const auto given = [&at](Element e) { return !at.is_missing(e); };
@@ -345,14 +377,22 @@ class DataReader {
     if (header.block->dimension == 3) take_azimuths(azimuths_in(header, row), element, at);
   }
 
-  /// Impedance and tipper of a row may have channels of their own.
+  /// Impedance, tipper and inter-station function of a row may have channels of their own.
   static void take_azimuths(const ChannelAzimuths& stated, Element element, physics::mt::StationRow& row) {
     ChannelAzimuths& to = row.azimuths;
     if (physics::mt::is_tipper(element)) {
       to.tipper_hx_deg = stated.tipper_hx_deg;
       to.tipper_hy_deg = stated.tipper_hy_deg;
+    } else if (physics::mt::is_interstation(element)) {
+      to.local_hx_deg = stated.local_hx_deg;
+      to.local_hy_deg = stated.local_hy_deg;
+      to.reference_hx_deg = stated.reference_hx_deg;
+      to.reference_hy_deg = stated.reference_hy_deg;
     } else {
-      to = {stated.ex_deg, stated.ey_deg, stated.hx_deg, stated.hy_deg, to.tipper_hx_deg, to.tipper_hy_deg};
+      to.ex_deg = stated.ex_deg;
+      to.ey_deg = stated.ey_deg;
+      to.hx_deg = stated.hx_deg;
+      to.hy_deg = stated.hy_deg;
     }
   }
 

@@ -56,7 +56,10 @@ int dimension_of(const Observations& data) {
 class DataWriter {
  public:
   DataWriter(const Observations& data, const ModemDataOptions& options)
-      : data_(data), options_(options), dimension_(options.dimension.value_or(dimension_of(data))) {
+      : data_(data),
+        options_(options),
+        dimension_(options.dimension.value_or(dimension_of(data))),
+        references_(physics::mt::references_of(data.survey.stations)) {
     if (!data.stations.empty()) frame_ = data.stations.front().local_frame.value_or(LocalFrame{});
     for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
       const auto& key = data.survey.keys[i];
@@ -109,23 +112,32 @@ class DataWriter {
                                    : "0.000 0.000";
     const std::string azimuth = frame_.azimuth_deg == 0.0 ? "0.00" : fmt::format("{}", frame_.azimuth_deg);
     fmt::format_to(std::back_inserter(text_),
-                   "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} Error\n> {}\n> "
+                   "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) {}Component {} Error\n> {}\n> "
                    "exp({}i\\omega t)\n> {}\n> {}\n> {}\n> {} {}\n",
-                   options_.comment, block.is_real ? "Value" : "Real Imag", block.name,
+                   options_.comment,
+                   block.has_reference ? "Ref_Code Ref_Lat Ref_Lon Ref_X(m) Ref_Y(m) Ref_Z(m) " : "",
+                   block.is_real ? "Value" : "Real Imag", block.name,
                    options_.sign == ModemSign::plus ? '+' : '-', units, azimuth, origin,
                    data_.survey.frequencies_hz.size(), data_.survey.stations.size());
   }
 
-  void append_place(int station, int frequency, std::string_view component) {
-    const Station& s = data_.survey.stations[static_cast<std::size_t>(station)];
+  /// Appends what a row begins with: period, places and the component.
+  void append_head(const ModemBlock& block, const ModemComponent& component, int station, int frequency) {
     const double f = data_.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
     const double period = preimage(f, 1.0 / f, [](double p) { return 1.0 / p; });
+    fmt::format_to(std::back_inserter(text_), "{:<24}", period);
+    append_place(station);
+    if (block.has_reference) append_place(references_[static_cast<std::size_t>(station)]);
+    fmt::format_to(std::back_inserter(text_), " {}", component.name);
+  }
+
+  void append_place(int station) {
+    const Station& s = data_.survey.stations[static_cast<std::size_t>(station)];
     const bool placed = std::isfinite(s.latitude_deg) && std::isfinite(s.longitude_deg);
     const bool has_z = dimension_ == 3 && std::isfinite(s.z_m);
-    fmt::format_to(std::back_inserter(text_), "{:<24} {:<12} {} {} {} {} {} {}", period, code_of(s),
+    fmt::format_to(std::back_inserter(text_), " {:<12} {} {} {} {} {}", code_of(s),
                    placed ? s.latitude_deg : 0.0, placed ? s.longitude_deg : 0.0,
-                   dimension_ == 3 ? s.x_m : 0.0, s.y_m - options_.left_edge_m, has_z ? s.z_m : 0.0,
-                   component);
+                   dimension_ == 3 ? s.x_m : 0.0, s.y_m - options_.left_edge_m, has_z ? s.z_m : 0.0);
   }
 
   static double error_of(double sigma, double factor) {
@@ -155,7 +167,7 @@ class DataWriter {
     const auto found = table_.find({station, frequency, component.datum});
     if (found == table_.end()) return;
     written_.insert(found->first);
-    append_place(station, frequency, component.name);
+    append_head(block, component, station, frequency);
     const auto [value, error] = in_file(component.datum, found->second);
     fmt::format_to(std::back_inserter(text_), " {} {}\n", value, error);
   }
@@ -178,7 +190,7 @@ class DataWriter {
     const auto number = [factor](double v) {
       return preimage(v, v / factor, [factor](double x) { return x * factor; });
     };
-    append_place(station, frequency, component.name);
+    append_head(block, component, station, frequency);
     const double sign = options_.sign == ModemSign::plus ? 1.0 : -1.0;
     fmt::format_to(std::back_inserter(text_), " {} {} {}\n", number(re->second.value),
                    sign * number(im->second.value), error_of(re->second.sigma, factor));
@@ -209,6 +221,7 @@ class DataWriter {
   const Observations& data_;
   const ModemDataOptions& options_;
   int dimension_;
+  std::vector<int> references_;  ///< of inter-station functions, per station
   LocalFrame frame_{};
   Table table_;
   std::set<Table::key_type> written_;

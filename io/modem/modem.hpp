@@ -48,8 +48,9 @@ struct ModemDataOptions {
 };
 
 /// Reads 2-D blocks (TE_Impedance, TM_Impedance, Tzy_Impedance, Rho_Phs_TM) or 3-D blocks (Full_Impedance,
-/// Off_Diagonal_Impedance, Full_Vertical_Components, Off_Diagonal_Rho_Phase, Phase_Tensor), complex data as
-/// rows and real ones as readings: ohm, e^{+iωt}, phases of Zyx (not folded), places as in the file.
+/// Off_Diagonal_Impedance, Full_Vertical_Components, Full_Interstation_TF, Off_Diagonal_Rho_Phase,
+/// Phase_Tensor), complex data as rows and real ones as readings: ohm, e^{+iωt}, phases of Zyx (not folded),
+/// places as in the file. A reference of inter-station functions is a station, too, if only with its place.
 ///
 /// Errors of 1e12 and more stand for none and become NaN. Each complex datum's error stands on both parts;
 /// the phase of Zyx is folded by +180° in files, which is undone. Stations of 3-D files have a local frame.

@@ -14,7 +14,7 @@ namespace {
 using physics::mt::datum;
 using physics::mt::Element;
 
-constexpr std::array<std::string_view, 2> unsupported_names{"Full_Interstation_TF", "Full_Vertical_Magnetic"};
+constexpr std::string_view unsupported_name = "Full_Vertical_Magnetic";
 constexpr std::array<std::string_view, 3> units_names{"[V/m]/[T]", "[mV/km]/[nT]", "Ohm"};
 
 std::string without_blanks(std::string_view text) {
@@ -29,25 +29,34 @@ std::string without_blanks(std::string_view text) {
 
 const std::vector<ModemBlock>& modem_blocks() {
   static const std::vector<ModemBlock> blocks{
-      {"TE_Impedance", 2, true, false, {{"TE", Element::zxy}}},
-      {"TM_Impedance", 2, true, false, {{"TM", Element::zyx}}},
-      {"Tzy_Impedance", 2, false, false, {{"TY", Element::tzy, {}, "TZY"}}},
+      {"TE_Impedance", 2, true, false, false, {{"TE", Element::zxy}}},
+      {"TM_Impedance", 2, true, false, false, {{"TM", Element::zyx}}},
+      {"Tzy_Impedance", 2, false, false, false, {{"TY", Element::tzy, {}, "TZY"}}},
       {"Rho_Phs_TM",
        2,
        false,
        true,
+       false,
        {{"Rho_TM", {}, datum("log10_rho_yx")}, {"Phs_TM", {}, datum("phase_yx")}}},
       {"Full_Impedance",
        3,
        true,
        false,
+       false,
        {{"ZXX", Element::zxx}, {"ZXY", Element::zxy}, {"ZYX", Element::zyx}, {"ZYY", Element::zyy}}},
-      {"Off_Diagonal_Impedance", 3, true, false, {{"ZXY", Element::zxy}, {"ZYX", Element::zyx}}},
-      {"Full_Vertical_Components", 3, false, false, {{"TX", Element::tzx}, {"TY", Element::tzy}}},
+      {"Off_Diagonal_Impedance", 3, true, false, false, {{"ZXY", Element::zxy}, {"ZYX", Element::zyx}}},
+      {"Full_Vertical_Components", 3, false, false, false, {{"TX", Element::tzx}, {"TY", Element::tzy}}},
+      {"Full_Interstation_TF",
+       3,
+       false,
+       false,
+       true,
+       {{"MXX", Element::mxx}, {"MXY", Element::mxy}, {"MYX", Element::myx}, {"MYY", Element::myy}}},
       {"Off_Diagonal_Rho_Phase",
        3,
        false,
        true,
+       false,
        {{"RHOXY", {}, datum("log10_rho_xy")},
         {"PHSXY", {}, datum("phase_xy")},
         {"RHOYX", {}, datum("log10_rho_yx")},
@@ -56,6 +65,7 @@ const std::vector<ModemBlock>& modem_blocks() {
        3,
        false,
        true,
+       false,
        {{"PTXX", {}, datum("phase_tensor_xx")},
         {"PTXY", {}, datum("phase_tensor_xy")},
         {"PTYX", {}, datum("phase_tensor_yx")},
@@ -79,8 +89,7 @@ const ModemComponent* component_of(const ModemBlock& block, std::string_view nam
 }
 
 bool is_unsupported_block(std::string_view name) {
-  return std::ranges::any_of(unsupported_names,
-                             [&](std::string_view n) { return text::equals_ignoring_case(name, n); });
+  return text::equals_ignoring_case(name, unsupported_name);
 }
 
 int ModemDataHead::dimension() const {

@@ -26,6 +26,7 @@ struct ModemBlock {
   int dimension;          ///< 2 or 3
   bool is_impedance;      ///< the header states the units of an impedance
   bool is_real;           ///< a row holds one number instead of two
+  bool has_reference;     ///< a row states a second station behind the first
   std::vector<ModemComponent> components;
 };
 /// Returns the types that can be read and written; those of 2-D stand first.
@@ -34,7 +35,7 @@ struct ModemBlock {
 [[nodiscard]] const ModemBlock* modem_block(std::string_view name);
 /// Returns the component of this name, in any case; null when the block has none.
 [[nodiscard]] const ModemComponent* component_of(const ModemBlock& block, std::string_view name);
-/// Returns true for block types of 3-D files that no datum holds.
+/// Returns true for a block type of 3-D files that no datum holds.
 [[nodiscard]] bool is_unsupported_block(std::string_view name);
 /// Returns the sign of "exp(+i\\omega t)" in whatever spelling, also "exp(i\\omega t)"; empty where the text
 /// has none, or both.

@@ -51,6 +51,8 @@ Type type_of(const std::string& quantity) {
       return {"tipper", "Tipper"};
     case mt::FloorKind::phase_tensor:
       return {"phase_tensor", "Phase tensor"};
+    case mt::FloorKind::interstation:
+      return {"interstation", "Inter-station function"};
   }
   return {"other", "Other data"};
 }

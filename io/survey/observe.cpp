@@ -19,9 +19,8 @@ namespace mt = physics::mt;
 /// zeros matters where tippers are selected.
 void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
   constexpr std::size_t most = 10;
-  constexpr mt::Elements tippers{mt::Element::tzx, mt::Element::tzy};
   const bool needs_tippers = std::ranges::any_of(
-      selection.data, [&](mt::Datum datum) { return tippers.contains(mt::rule_of(datum).needs); });
+      selection.data, [&](mt::Datum datum) { return mt::all_tippers.contains(mt::rule_of(datum).needs); });
   std::vector<std::string> remarks;
   for (const auto& station : stations)
     std::ranges::move(needs_tippers ? station.all_remarks() : station.remarks, std::back_inserter(remarks));

@@ -32,14 +32,21 @@ constexpr std::string_view full_responses_header =
     "site,period_s,x_m,y_m,Zxx_re_ohm,Zxx_im_ohm,Zxy_re_ohm,Zxy_im_ohm,Zyx_re_ohm,Zyx_im_ohm,Zyy_re_ohm,"
     "Zyy_im_ohm,rho_xy_ohm_m,phase_xy_deg,rho_yx_ohm_m,phase_yx_deg,Tzx_re,Tzx_im,Tzy_re,Tzy_im";
 constexpr std::array impedances{mt::Element::zxx, mt::Element::zxy, mt::Element::zyx, mt::Element::zyy};
+constexpr std::string_view interstation_header = ",reference,Mxx_re,Mxx_im,Mxy_re,Mxy_im,Myx_re,Myx_im,Myy_re,Myy_im";
 constexpr std::array tippers{mt::Element::tzx, mt::Element::tzy};
+constexpr std::array interstation{mt::Element::mxx, mt::Element::mxy, mt::Element::myx, mt::Element::myy};
 
 /// Returns "zxy", "tzx" …
 std::string word_of(mt::Element element) { return text::lower(mt::rule_of(element).name); }
 
 /// Returns the name of the array of an element over a volume.
 std::string array_of(mt::Element element) {
-  return (mt::is_tipper(element) ? "tipper/" : "impedance/") + word_of(element);
+  const char* group = mt::is_impedance(element) ? "impedance/" : mt::is_tipper(element) ? "tipper/" : "interstation/";
+  return group + word_of(element);
+}
+
+bool has_references(const mt::Survey& survey) {
+  return std::ranges::any_of(survey.stations, [](const mt::Station& each) { return !each.reference.empty(); });
 }
 
 /// Returns the position of an entry in a list of distinct values, in order of first appearance.
@@ -162,7 +169,9 @@ void write_responses_hdf5(const std::filesystem::path& path, const std::vector<m
 
 std::string full_responses_csv_text(const mt::Survey& survey, const Eigen::VectorXd& predicted) {
   const mt::ElementTable table(survey, predicted);
+  const bool with_references = has_references(survey);
   std::string text(full_responses_header);
+  if (with_references) text += interstation_header;
   const auto add = [&](double number) { text += ',' + text::shortest(number, ""); };
   for (std::size_t f = 0; f < survey.frequencies_hz.size(); ++f) {
     for (std::size_t s = 0; s < survey.stations.size(); ++s) {
@@ -183,6 +192,9 @@ std::string full_responses_csv_text(const mt::Survey& survey, const Eigen::Vecto
         add(mt::phase_deg(elements[element]));
       }
       for (const mt::Element element : tippers) add_complex(element);
+      if (!with_references) continue;
+      text += ',' + csv::quoted_if_needed(station.reference);
+      for (const mt::Element element : interstation) add_complex(element);
     }
   }
   return text + '\n';
@@ -212,11 +224,16 @@ void write_full_responses_hdf5(const std::filesystem::path& path, const mt::Surv
     }
     return all;
   };
+  if (has_references(survey)) {
+    std::vector<std::string> references;
+    for (const mt::Station& station : survey.stations) references.push_back(station.reference);
+    sink.texts("reference", references);
+  }
   for (const mt::Element element : mt::all_elements) {
-    const bool is_tipper = mt::is_tipper(element);
+    if (mt::is_interstation(element) && !has_references(survey)) continue;
     write_array(sink, array_of(element), axes,
                 of_all([=](const auto& elements, double) { return elements[element]; }),
-                is_tipper ? "1" : "ohm");
+                mt::is_impedance(element) ? "ohm" : "1");
   }
   for (const auto& [element, ending] :
        {std::pair(mt::Element::zxy, "_xy"), std::pair(mt::Element::zyx, "_yx")}) {

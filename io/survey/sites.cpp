@@ -58,6 +58,7 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
     station.x_m = site.x_m.value_or(0.0);
     station.y_m = site.y_m;
     station.z_m = site.z_m.value_or(mt::not_given);
+    station.reference = site.reference;
     result.stations.push_back(station);
   }
   for (const double period : periods_s) result.frequencies_hz.push_back(1.0 / period);
@@ -124,21 +125,34 @@ void check_place(const SiteRow& site, std::multimap<double, SiteRow>& places, co
 /// The columns of a table of sites.
 struct SiteColumns {
   std::size_t y = 1;
-  std::optional<std::size_t> x{}, z{};
+  std::optional<std::size_t> x{}, z{}, reference{};
 };
 
-/// Returns the columns of a header. errors: FormatError unless it is one of the four.
+/// Returns the columns of a header. errors: FormatError unless it is one of the six.
 SiteColumns columns_of(const std::vector<std::string>& header, const std::string& path) {
-  using Header = std::vector<std::string>;
-  if (header == Header{"site", "y_m"}) return {};
-  if (header == Header{"site", "y_m", "z_m"}) return {.z = 2};
-  if (header == Header{"site", "x_m", "y_m"}) return {.y = 2, .x = 1};
-  if (header == Header{"site", "x_m", "y_m", "z_m"}) return {.y = 2, .x = 1, .z = 3};
+  const std::string line = fmt::format("{}", fmt::join(header, ","));
+  if (line == "site,y_m") return {};
+  if (line == "site,y_m,z_m") return {.z = 2};
+  if (line == "site,x_m,y_m") return {.y = 2, .x = 1};
+  if (line == "site,x_m,y_m,z_m") return {.y = 2, .x = 1, .z = 3};
+  if (line == "site,x_m,y_m,reference") return {.y = 2, .x = 1, .reference = 3};
+  if (line == "site,x_m,y_m,z_m,reference") return {.y = 2, .x = 1, .z = 3, .reference = 4};
   throw core::FormatError(
       "io::read_sites_csv#wrong_header",
       "{}:1: expected the header line `site,y_m`, or `site,x_m,y_m` on a map, each with or "
-      "without `,z_m`, got \"{}\"",
-      path, text::printable(fmt::format("{}", fmt::join(header, ","))));
+      "without `,z_m`, on a map also `,reference` behind it, got \"{}\"",
+      path, text::printable(line));
+}
+
+/// Checks that references are sites. errors: FormatError.
+void check_references(const std::vector<SiteRow>& sites, const std::set<std::string>& names,
+                      const std::string& path) {
+  for (const SiteRow& site : sites) {
+    if (site.reference.empty() || names.contains(site.reference)) continue;
+    throw core::FormatError("io::read_sites_csv#unknown_reference",
+                            "{}: expected references that are sites of the file, got {} for {}; add its place",
+                            path, text::printable(site.reference), site.name);
+  }
 }
 
 /// Checks the survey of a file. errors: FormatError with the name of the file.
@@ -172,6 +186,7 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
     SiteRow site{text::checked_name(fields[0], component, place), metres(columns.y)};
     if (columns.x) site.x_m = metres(*columns.x);
     if (columns.z && !fields[*columns.z].empty()) site.z_m = metres(*columns.z);
+    if (columns.reference) site.reference = fields[*columns.reference];
     if (site.name.empty())
       throw core::FormatError("io::read_sites_csv#no_name",
                               "{}:{}: expected a site name in the first column, found none", path, line);
@@ -184,6 +199,7 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
   if (sites.empty())
     throw core::FormatError("io::read_sites_csv#no_site",
                             "{}:1: expected at least one site below the header line, found none", path);
+  check_references(sites, names, path);
   return sites;
 }
 

@@ -17,10 +17,12 @@ struct SiteRow {
   double y_m = 0.0;
   std::optional<double> z_m{};  ///< absent: on the surface
   std::optional<double> x_m{};  ///< absent: along a profile
+  std::string reference{};      ///< site to which inter-station functions refer; "": none
 };
 
-/// Reads sites from `site,y_m[,z_m]` along a profile or `site,x_m,y_m[,z_m]` on a map, with that header line.
-/// errors: FileError, FormatError with file:line (header, number, repeated site, no site).
+/// Reads sites from `site,y_m[,z_m]` along a profile or `site,x_m,y_m[,z_m][,reference]` on a map, with that
+/// header line. errors: FileError, FormatError with file:line (header, number, repeated site, no site, a
+/// reference that is no site).
 [[nodiscard]] std::vector<SiteRow> read_sites_csv(const std::string& path);
 
 /// The sites and periods at which `forward` computes responses.

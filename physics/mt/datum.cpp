@@ -183,6 +183,14 @@ constexpr std::array<DatumRule, n_datum_rows> rules{{
      FloorKind::phase_tensor},
     {"phase_tensor_yy", "", "Φyy", all_impedances, phase_tensor<1, 1>, phase_tensor_slope<1, 1>, 0.0,
      FloorKind::phase_tensor},
+    {"mxx_re", "", "Re Mxx", {mxx}, real_part<mxx>, real_slope<mxx>, 0.0, FloorKind::interstation},
+    {"mxx_im", "", "Im Mxx", {mxx}, imaginary_part<mxx>, imaginary_slope<mxx>, 0.0, FloorKind::interstation},
+    {"mxy_re", "", "Re Mxy", {mxy}, real_part<mxy>, real_slope<mxy>, 0.0, FloorKind::interstation},
+    {"mxy_im", "", "Im Mxy", {mxy}, imaginary_part<mxy>, imaginary_slope<mxy>, 0.0, FloorKind::interstation},
+    {"myx_re", "", "Re Myx", {myx}, real_part<myx>, real_slope<myx>, 0.0, FloorKind::interstation},
+    {"myx_im", "", "Im Myx", {myx}, imaginary_part<myx>, imaginary_slope<myx>, 0.0, FloorKind::interstation},
+    {"myy_re", "", "Re Myy", {myy}, real_part<myy>, real_slope<myy>, 0.0, FloorKind::interstation},
+    {"myy_im", "", "Im Myy", {myy}, imaginary_part<myy>, imaginary_slope<myy>, 0.0, FloorKind::interstation},
 }};
 
 consteval bool rows_have_their_names() {
@@ -207,9 +215,15 @@ Datum datum_from(std::string_view name) {
                               fmt::join(datum_names, ", "), name);
 }
 
+bool is_part(const DatumRule& rule) {
+  return rule.floor == FloorKind::impedance || rule.floor == FloorKind::tipper ||
+         rule.floor == FloorKind::interstation;
+}
+
 Datum real_part_of(Element element) {
-  constexpr PerElement<Datum> parts{
-      {datum("zxx_re"), datum("zxy_re"), datum("zyx_re"), datum("zyy_re"), datum("tzx_re"), datum("tzy_re")}};
+  constexpr PerElement<Datum> parts{{datum("zxx_re"), datum("zxy_re"), datum("zyx_re"), datum("zyy_re"),
+                                     datum("tzx_re"), datum("tzy_re"), datum("mxx_re"), datum("mxy_re"),
+                                     datum("myx_re"), datum("myy_re")}};
   return parts[element];
 }
 

@@ -26,11 +26,12 @@ enum class Datum : std::uint8_t {
 };
 
 /// Names of all rows in the order of their codes. A new datum is one name here and one row in datum.cpp.
-inline constexpr std::array<std::string_view, 24> datum_names{
+inline constexpr std::array<std::string_view, 32> datum_names{
     "zxy_re",        "zxy_im",    "zyx_re",          "zyx_im",          "tzy_re",          "tzy_im",
     "log10_rho_xy",  "phase_xy",  "log10_rho_yx",    "phase_yx",        "zxx_re",          "zxx_im",
     "zyy_re",        "zyy_im",    "tzx_re",          "tzx_im",          "log10_rho_det",   "phase_det",
-    "log10_rho_ssq", "phase_ssq", "phase_tensor_xx", "phase_tensor_xy", "phase_tensor_yx", "phase_tensor_yy"};
+    "log10_rho_ssq", "phase_ssq", "phase_tensor_xx", "phase_tensor_xy", "phase_tensor_yx", "phase_tensor_yy",
+    "mxx_re", "mxx_im", "mxy_re", "mxy_im", "myx_re", "myx_im", "myy_re", "myy_im"};
 inline constexpr std::size_t n_datum_rows = datum_names.size();
 
 /// Returns the datum of this name at compile time; an unknown name does not compile.
@@ -47,7 +48,8 @@ enum class FloorKind : std::uint8_t {
   log10_rho,    ///< decades
   phase,        ///< angle
   tipper,       ///< absolute, on each part
-  phase_tensor  ///< absolute
+  phase_tensor,  ///< absolute
+  interstation   ///< absolute, on each part
 };
 constexpr auto words(FloorKind) {
   using enum FloorKind;
@@ -55,7 +57,8 @@ constexpr auto words(FloorKind) {
                                 {log10_rho, "log10_rho"},
                                 {phase, "phase"},
                                 {tipper, "tipper"},
-                                {phase_tensor, "phase_tensor"}};
+                                {phase_tensor, "phase_tensor"},
+                                {interstation, "interstation"}};
 }
 
 /// One row of the table of data: everything that is known of a kind of datum.
@@ -80,6 +83,8 @@ struct DatumRule {
   return static_cast<Datum>(static_cast<unsigned>(datum) ^ 1U);
 }
 
+/// Returns true for the real or the imaginary part of an element.
+[[nodiscard]] bool is_part(const DatumRule& rule);
 /// Returns the datum that is the real part of an element.
 [[nodiscard]] Datum real_part_of(Element element);
 

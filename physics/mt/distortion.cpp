@@ -66,8 +66,9 @@ DistortionUnknowns static_shifts(const Survey& survey, const std::vector<Mode>& 
 
 /// A real matrix in front of Z drops out of X⁻¹Y, and out of the phase of det Z.
 bool is_distorted(Datum quantity) {
-  const FloorKind kind = rule_of(quantity).floor;
-  return kind != FloorKind::tipper && kind != FloorKind::phase_tensor && quantity != datum("phase_det");
+  const DatumRule& rule = rule_of(quantity);
+  return all_impedances.contains(rule.needs) && rule.floor != FloorKind::phase_tensor &&
+         quantity != datum("phase_det");
 }
 
 DistortionUnknowns full_distortion(const Survey& survey) {
@@ -100,7 +101,7 @@ Survey with_mixed_responses(Survey survey, const DistortionUnknowns& unknowns) {
   if (unknowns.kind != DistortionKind::full || unknowns.empty()) return survey;
   const ResponseLayout layout = needed_responses(survey);
   for (const auto& [element, frequency, station] : layout.keys()) {
-    if (is_tipper(element)) continue;
+    if (!is_impedance(element)) continue;
     const Element other = impedance(1 - row_of(element), column_of(element));
     if (layout.find({other, frequency, station}) < 0)
       survey.keys.push_back({real_part_of(other), frequency, station});
@@ -123,7 +124,7 @@ Distortion::Distortion(const ResponseLayout& layout, const DistortionUnknowns& u
   const std::map<DistortionKey, Eigen::Index> places = places_of(unknowns);
   for (const auto& [element, frequency, station] : layout.keys()) {
     std::vector<Term>& sum = sums_.emplace_back();
-    if (is_tipper(element)) {
+    if (!is_impedance(element)) {
       sum.push_back({std::ssize(sums_) - 1, -1, true});
       continue;
     }

@@ -27,12 +27,14 @@ constexpr auto words(Mode) {
   return core::Words<Mode>{{te, "te"}, {tm, "tm"}};
 }
 
-/// Complex numbers that are measured at one station and frequency: impedance and tipper.
-/// sign: e^{+iωt}. E = Z H, H_z = Tzx H_x + Tzy H_y.
-enum class Element : std::uint8_t { zxx, zxy, zyx, zyy, tzx, tzy };
-inline constexpr std::size_t n_elements = 6;
-inline constexpr std::array<Element, n_elements> all_elements{Element::zxx, Element::zxy, Element::zyx,
-                                                              Element::zyy, Element::tzx, Element::tzy};
+/// Complex numbers that are measured at one station and frequency: impedance, tipper, and the inter-station
+/// transfer function to a reference station. sign: e^{+iωt}. E = Z H, H_z = Tzx H_x + Tzy H_y; of horizontal
+/// magnetic fields H = M H_reference.
+enum class Element : std::uint8_t { zxx, zxy, zyx, zyy, tzx, tzy, mxx, mxy, myx, myy };
+inline constexpr std::size_t n_elements = 10;
+inline constexpr std::array<Element, n_elements> all_elements{
+    Element::zxx, Element::zxy, Element::zyx, Element::zyy, Element::tzx,
+    Element::tzy, Element::mxx, Element::mxy, Element::myx, Element::myy};
 [[nodiscard]] constexpr std::size_t index_of(Element element) { return static_cast<std::size_t>(element); }
 
 /// One number of each element.
@@ -46,7 +48,7 @@ struct PerElement {
 /// A set of elements.
 class Elements {
  public:
-  using Values = PerElement<Complex>;  ///< impedance in ohm; the tipper has no unit
+  using Values = PerElement<Complex>;  ///< impedance in ohm; the others have no unit
   using Errors = PerElement<double>;   ///< one standard deviation of the real and of the imaginary part
 
   constexpr Elements() = default;
@@ -80,14 +82,16 @@ class Elements {
 };
 
 inline constexpr Elements all_impedances{Element::zxx, Element::zxy, Element::zyx, Element::zyy};
+inline constexpr Elements all_tippers{Element::tzx, Element::tzy};
+inline constexpr Elements all_interstation{Element::mxx, Element::mxy, Element::myx, Element::myy};
 /// Elements that a section with strike along x predicts; the others are zero over it.
 inline constexpr Elements section_elements{Element::zxy, Element::zyx, Element::tzy};
 
 /// One row of the table of elements.
 struct ElementRule {
   std::string_view name;   ///< "Zxy"
-  std::string_view units;  ///< "ohm"; empty for the tipper
-  Mode mode;               ///< mode of the electric channel; TE for H_z
+  std::string_view units;  ///< "ohm"; empty for tipper and inter-station functions
+  Mode mode;               ///< mode of the channel on the left: E_x, H_y and H_z are TE, E_y and H_x TM
   /// This angle in radian is added to the phase for quadrants and pictures; absent: no quadrant is expected.
   std::optional<double> branch_rad;
 };
@@ -99,12 +103,16 @@ inline constexpr std::array<ElementRule, n_elements> element_rules{{
     {"Zyy", "ohm", Mode::tm, {}},
     {"Tzx", "", Mode::te, {}},
     {"Tzy", "", Mode::te, {}},
+    {"Mxx", "", Mode::tm, {}},
+    {"Mxy", "", Mode::tm, {}},
+    {"Myx", "", Mode::te, {}},
+    {"Myy", "", Mode::te, {}},
 }};
 [[nodiscard]] constexpr const ElementRule& rule_of(Element element) {
   return element_rules[index_of(element)];
 }
-[[nodiscard]] constexpr bool is_tipper(Element element) {
-  return element == Element::tzx || element == Element::tzy;
-}
+[[nodiscard]] constexpr bool is_impedance(Element element) { return all_impedances.contains(element); }
+[[nodiscard]] constexpr bool is_tipper(Element element) { return all_tippers.contains(element); }
+[[nodiscard]] constexpr bool is_interstation(Element element) { return all_interstation.contains(element); }
 
 }  // namespace lodestone::physics::mt

@@ -27,6 +27,8 @@ struct RhoAndPhase {
 /// Returns the elements whose apparent resistivity and phase are data, in the order of `RhoAndPhase`.
 constexpr std::array<Element, 2> off_diagonal{Element::zxy, Element::zyx};
 
+bool has_reference(const Station& station) { return !station.reference.empty(); }
+
 }  // namespace
 
 Survey response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
@@ -38,10 +40,16 @@ Survey response_survey(std::vector<Station> stations, std::vector<double> freque
 Survey full_response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
   std::vector<Datum> parts;
   for (const Element element : all_elements) {
+    if (is_interstation(element) && std::ranges::none_of(stations, has_reference)) continue;
     parts.push_back(real_part_of(element));
     parts.push_back(partner_of(parts.back()));
   }
-  return full_survey(std::move(stations), std::move(frequencies_hz), parts);
+  Survey survey = full_survey(std::move(stations), std::move(frequencies_hz), parts);
+  std::erase_if(survey.keys, [&](const DatumKey& key) {
+    return all_interstation.contains(rule_of(key.quantity).needs) &&
+           !has_reference(survey.stations[static_cast<std::size_t>(key.station)]);
+  });
+  return survey;
 }
 
 ElementTable::ElementTable(const Survey& survey, const Eigen::VectorXd& predicted)
@@ -62,7 +70,7 @@ ElementTable::ElementTable(const Survey& survey, const Eigen::VectorXd& predicte
     if (!element) continue;
     const double value = predicted[static_cast<Eigen::Index>(i)];
     const bool is_second = is_second_of_pair(key.quantity);
-    if (rule.floor == FloorKind::impedance || rule.floor == FloorKind::tipper) {
+    if (is_part(rule)) {
       Complex& number = elements_[at][*element];
       number = is_second ? Complex(number.real(), value) : Complex(value, number.imag());
     } else {
@@ -99,7 +107,8 @@ Observations as_observed(const Survey& survey, const Eigen::VectorXd& predicted,
   constexpr ErrorFloors errors{.impedance_relative = relative,
                                .log10_rho = 2.0 * relative / ln10,
                                .phase_deg = relative * deg_per_rad,
-                               .tipper_absolute = 0.02};
+                               .tipper_absolute = 0.02,
+                               .interstation_absolute = 0.02};
   const ElementTable table(survey, predicted);
   Observations data;
   if (like != nullptr) {

@@ -114,8 +114,7 @@ std::vector<Datum> data_in(const std::vector<StationData>& stations) {
 
 /// Rows state the parts of elements; whatever else follows from them is not stated.
 bool is_derived(const Observations& data, const DatumKey& key) {
-  const FloorKind kind = rule_of(key.quantity).floor;
-  if (kind == FloorKind::impedance || kind == FloorKind::tipper) return false;
+  if (is_part(rule_of(key.quantity))) return false;
   const double f = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
   const std::vector<Reading>& readings = data.stations[static_cast<std::size_t>(key.station)].readings;
   return std::none_of(readings.begin(), readings.end(), [&](const Reading& reading) {
@@ -137,11 +136,12 @@ std::vector<FloorRule> floor_rules(const ErrorFloors& floors) {
           {FloorKind::log10_rho, floors.log10_rho, {}},
           {FloorKind::phase, floors.phase_deg, {}},
           {FloorKind::tipper, floors.tipper_absolute, {}},
-          {FloorKind::phase_tensor, floors.phase_tensor_absolute, {}}};
+          {FloorKind::phase_tensor, floors.phase_tensor_absolute, {}},
+          {FloorKind::interstation, floors.interstation_absolute, {}}};
 }
 
 ErrorFloors general_floors(const std::vector<FloorRule>& rules) {
-  ErrorFloors floors{0.0, 0.0, 0.0, 0.0, 0.0};
+  ErrorFloors floors{0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
   for (const FloorRule& rule : rules) {
     const Where all{};
     const Where& where = rule.where;
@@ -163,6 +163,9 @@ ErrorFloors general_floors(const std::vector<FloorRule>& rules) {
         break;
       case FloorKind::phase_tensor:
         floors.phase_tensor_absolute = rule.floor;
+        break;
+      case FloorKind::interstation:
+        floors.interstation_absolute = rule.floor;
         break;
     }
   }

@@ -24,7 +24,18 @@ void fill_missing(StationRow& row, const StationRow& other) {
   }
 }
 
+/// Checks that two recordings at a place have no two references. errors: InvalidArgument.
+void require_one_reference(const Station& first, const Station& other) {
+  if (first.reference.empty() || other.reference.empty() || first.reference == other.reference) return;
+  throw core::InvalidArgument("mt::select#two_references",
+                              "stations {} and {} stand at the same place, and their inter-station functions "
+                              "refer to {} and {}; leave one of them out",
+                              first.name, other.name, first.reference, other.reference);
+}
+
 void merge_into(StationData& first, const StationData& other) {
+  require_one_reference(first.site, other.site);
+  if (first.site.reference.empty()) first.site.reference = other.site.reference;
   for (const StationRow& row : other.rows) {
     const auto same = std::find_if(first.rows.begin(), first.rows.end(), [&](const StationRow& has) {
       return is_same_frequency(has.frequency_hz, row.frequency_hz);
@@ -45,10 +56,21 @@ void merge_into(StationData& first, const StationData& other) {
   first.other_names.push_back(other.site.name);
 }
 
+/// Replaces names of references by those that their stations have after merging.
+void rename_references(std::vector<StationData>& stations) {
+  for (StationData& station : stations) {
+    std::string& reference = station.site.reference;
+    const auto found = std::ranges::find_if(
+        stations, [&](const StationData& other) { return !reference.empty() && other.has_name(reference); });
+    if (found != stations.end()) reference = found->site.name;
+  }
+}
+
 bool same_channels(const StationData& a, const StationData& b) {
   const auto frame = [](const StationRow& row) {
     const ChannelAzimuths& at = row.azimuths;
-    return std::array{at.ex_deg, at.ey_deg, at.hx_deg, at.hy_deg, at.tipper_hx_deg, at.tipper_hy_deg};
+    return std::array{at.ex_deg,        at.ey_deg,       at.hx_deg,       at.hy_deg,           at.tipper_hx_deg,
+                      at.tipper_hy_deg, at.local_hx_deg, at.local_hy_deg, at.reference_hx_deg, at.reference_hy_deg};
   };
   const auto all_as = [&](const StationData& station, const auto& first) {
     return std::all_of(station.rows.begin(), station.rows.end(),
@@ -203,6 +225,7 @@ PlacedStations merged_bands(const PlacedStations& placed, double same_place_m) {
     }
     merge_into(first, other);
   }
+  rename_references(merged);
   return {std::move(merged), placed.profile.of(origin)};
 }
 
@@ -252,6 +275,7 @@ std::vector<double> chosen_frequencies(const std::vector<StationData>& stations,
   }
   std::vector<std::vector<double>> lists;
   for (const StationData& station : stations) {
+    if (station.rows.empty() && station.readings.empty()) continue;  // a place of reference without data
     if (!is_interpolated(station, selection)) lists.push_back(frequencies_of(station));
   }
   if (lists.empty())

@@ -32,7 +32,8 @@ Number& slot(ModeData& data, Datum quantity) {
   return second ? data.phase : data.log10_rho;
 }
 
-bool is_tipper(Datum quantity) { return rule_of(quantity).floor == FloorKind::tipper; }
+/// Returns true for tippers and inter-station functions, which no sounding has.
+bool is_magnetic(Datum quantity) { return (all_tippers | all_interstation).contains(rule_of(quantity).needs); }
 
 /// Makes apparent resistivity and phase of an impedance, with errors to first order.
 void convert(ModeData& data, double frequency_hz) {
@@ -97,7 +98,7 @@ Sounding sounding_of(const Observations& data, int station, SoundingMode mode) {
   std::vector<std::array<ModeData, 2>> measured(n);
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {
     const DatumKey& key = survey.keys[k];
-    if (key.station != station || data.reason[k] != MaskReason::kept || is_tipper(key.quantity)) continue;
+    if (key.station != station || data.reason[k] != MaskReason::kept || is_magnetic(key.quantity)) continue;
     const auto which = static_cast<std::size_t>(mode_of(key.quantity));
     const auto i = static_cast<Eigen::Index>(k);
     slot(measured[static_cast<std::size_t>(key.frequency)][which], key.quantity) = {data.value[i],

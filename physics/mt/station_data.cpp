@@ -16,7 +16,8 @@
 namespace lodestone::physics::mt {
 namespace {
 
-using Factors = Eigen::Matrix<double, 6, 6>;
+constexpr int n_of_row = static_cast<int>(n_elements);
+using Factors = Eigen::Matrix<double, n_of_row, n_of_row>;
 constexpr double negligible = 1e-14;  // factors that are zero up to rounding do not spread a missing value
 
 /// Returns the cosine of an angle in degrees, exact at multiples of 90.
@@ -44,32 +45,39 @@ Eigen::Matrix2d inverse_of(const Eigen::Matrix2d& b, double frequency_hz) {
   return b.inverse();
 }
 
-/// Returns M with f' = M f, for the elements in their order.
-Factors rotation_of(const StationRow& row, double azimuth_deg) {
-  const ChannelAzimuths& at = row.azimuths;
-  const Eigen::Matrix2d e = inverse_of(directions(at.ex_deg, at.ey_deg, azimuth_deg), row.frequency_hz),
-                        h = directions(at.hx_deg, at.hy_deg, azimuth_deg),
-                        t = directions(at.tipper_hx_deg, at.tipper_hy_deg, azimuth_deg);
-  (void)inverse_of(h, row.frequency_hz);
-  (void)inverse_of(t, row.frequency_hz);
-  Factors m = Factors::Zero();
+/// Writes the factors of T' = L T R for the four elements of a tensor, the first of which is given.
+void set_tensor(Element first, const Eigen::Matrix2d& left, const Eigen::Matrix2d& right, Factors& m) {
+  const auto at = static_cast<int>(index_of(first));
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 2; ++j) {
       for (int k = 0; k < 2; ++k) {
-        for (int l = 0; l < 2; ++l) m(2 * i + j, 2 * k + l) = e(i, k) * h(l, j);
+        for (int l = 0; l < 2; ++l) m(at + 2 * i + j, at + 2 * k + l) = left(i, k) * right(l, j);
       }
-      m(4 + j, 4 + i) = t(i, j);
     }
   }
+}
+
+/// Returns M with f' = M f, for the elements in their order.
+Factors rotation_of(const StationRow& row, double azimuth_deg) {
+  const ChannelAzimuths& at = row.azimuths;
+  const auto basis = [&](double x_deg, double y_deg) { return directions(x_deg, y_deg, azimuth_deg); };
+  const auto inverse = [&](const Eigen::Matrix2d& b) { return inverse_of(b, row.frequency_hz); };
+  const Eigen::Matrix2d h = basis(at.hx_deg, at.hy_deg), t = basis(at.tipper_hx_deg, at.tipper_hy_deg),
+                        r = basis(at.reference_hx_deg, at.reference_hy_deg);
+  for (const Eigen::Matrix2d& of_input : {h, t, r}) (void)inverse(of_input);
+  Factors m = Factors::Zero();
+  set_tensor(Element::zxx, inverse(basis(at.ex_deg, at.ey_deg)), h, m);
+  set_tensor(Element::mxx, inverse(basis(at.local_hx_deg, at.local_hy_deg)), r, m);
+  m.block<2, 2>(4, 4) = t.transpose();
   return m.unaryExpr([](double factor) { return std::abs(factor) < negligible ? 0.0 : factor; });
 }
 
 ElementCovariance rotated(const ElementCovariance& c, const Factors& m) {
   ElementCovariance out = ElementCovariance::Zero();
-  for (int a = 0; a < 6; ++a) {
-    for (int b = 0; b < 6; ++b) {
-      for (int k = 0; k < 6; ++k) {
-        for (int l = 0; l < 6; ++l) {
+  for (int a = 0; a < n_of_row; ++a) {
+    for (int b = 0; b < n_of_row; ++b) {
+      for (int k = 0; k < n_of_row; ++k) {
+        for (int l = 0; l < n_of_row; ++l) {
           if (m(a, k) != 0.0 && m(b, l) != 0.0) out(a, b) += m(a, k) * c(k, l) * m(b, l);
         }
       }
@@ -80,7 +88,7 @@ ElementCovariance rotated(const ElementCovariance& c, const Factors& m) {
 
 /// Scales √f out of impedances, so that what is interpolated is flat over a half-space.
 double scale_at(double frequency_hz, Element element) {
-  return is_tipper(element) ? 1.0 : std::sqrt(frequency_hz);
+  return is_impedance(element) ? std::sqrt(frequency_hz) : 1.0;
 }
 
 /// Puts one element at the frequency of `out` from its rows.
@@ -115,7 +123,8 @@ void interpolate(const std::vector<StationRow>& rows, Element element, StationRo
 }  // namespace
 
 ChannelAzimuths ChannelAzimuths::along(double x_deg) {
-  return {x_deg, x_deg + 90.0, x_deg, x_deg + 90.0, x_deg, x_deg + 90.0};
+  const double y_deg = x_deg + 90.0;
+  return {x_deg, y_deg, x_deg, y_deg, x_deg, y_deg, x_deg, y_deg, x_deg, y_deg};
 }
 
 Elements::Values StationRow::missing_values() {
@@ -138,7 +147,7 @@ bool StationRow::is_missing(Element element) const {
 ElementCovariance StationRow::full_covariance() const {
   if (covariance) return *covariance;
   ElementCovariance c = ElementCovariance::Zero();
-  for (int k = 0; k < 6; ++k) {
+  for (int k = 0; k < n_of_row; ++k) {
     const double s = errors.numbers[static_cast<std::size_t>(k)];
     c(k, k) = 2.0 * s * s;
   }
@@ -180,9 +189,8 @@ void StationData::sort() {
 
 void StationData::drop_zero_tippers() {
   constexpr std::array tippers{Element::tzx, Element::tzy};
-  constexpr Elements parts_of_tippers{Element::tzx, Element::tzy};
   const auto is_of_tipper = [&](const Reading& reading) {
-    return parts_of_tippers.contains(rule_of(reading.datum).needs);
+    return all_tippers.contains(rule_of(reading.datum).needs);
   };
   int n_zero = 0;
   for (const StationRow& row : rows) {
@@ -231,14 +239,14 @@ StationRow rotated(const StationRow& row, double azimuth_deg) {
   StationRow out = row;
   out.azimuths = ChannelAzimuths::along(azimuth_deg);
   if (m == Factors::Identity()) return out;
-  for (int a = 0; a < 6; ++a) {
+  for (int a = 0; a < n_of_row; ++a) {
     Complex& value = out.values.numbers[static_cast<std::size_t>(a)] = 0.0;
-    for (int k = 0; k < 6; ++k) {
+    for (int k = 0; k < n_of_row; ++k) {
       if (m(a, k) != 0.0) value += m(a, k) * row.values.numbers[static_cast<std::size_t>(k)];
     }
   }
   out.covariance = rotated(row.full_covariance(), m);
-  for (int k = 0; k < 6; ++k)
+  for (int k = 0; k < n_of_row; ++k)
     out.errors.numbers[static_cast<std::size_t>(k)] = std::sqrt(0.5 * (*out.covariance)(k, k).real());
   return out;
 }

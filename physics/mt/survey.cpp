@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace lodestone::physics::mt {
@@ -78,6 +79,8 @@ double floor_of(const DatumRule& rule, const ErrorFloors& floors, double modulus
       return floor_of(rule.floor, floors.tipper_absolute, modulus);
     case FloorKind::phase_tensor:
       return floor_of(rule.floor, floors.phase_tensor_absolute, modulus);
+    case FloorKind::interstation:
+      return floor_of(rule.floor, floors.interstation_absolute, modulus);
   }
   return 0.0;
 }
@@ -99,6 +102,7 @@ void Survey::validate() const {
       throw core::InvalidArgument("mt::Survey#wrong_frequency", "expected positive frequencies, got {} Hz",
                                   f);
   }
+  const std::vector<int> references = references_of(stations);
   const int n_frequencies = static_cast<int>(frequencies_hz.size()),
             n_stations = static_cast<int>(stations.size());
   for (const DatumKey& key : keys) {
@@ -107,7 +111,28 @@ void Survey::validate() const {
                              "datum key (frequency {}, station {}) is outside {} frequencies and {} stations",
                              key.frequency, key.station, n_frequencies, n_stations);
     }
+    const auto station = static_cast<std::size_t>(key.station);
+    if (all_interstation.contains(rule_of(key.quantity).needs) && references[station] < 0)
+      throw core::InvalidArgument("mt::Survey#no_reference",
+                                  "expected a reference station for {} of station {}, got none; state one, or "
+                                  "leave the datum out",
+                                  name_of(key.quantity), stations[station].name);
   }
+}
+
+std::vector<int> references_of(const std::vector<Station>& stations) {
+  std::map<std::string_view, int> places;
+  for (std::size_t i = 0; i < stations.size(); ++i) places.emplace(stations[i].name, static_cast<int>(i));
+  std::vector<int> references;
+  for (const Station& station : stations) {
+    const auto found = station.reference.empty() ? places.end() : places.find(station.reference);
+    if (found == places.end() && !station.reference.empty())
+      throw core::InvalidArgument("mt::references_of#unknown_reference",
+                                  "the reference {} of station {} is none of the {} stations; give its place",
+                                  station.reference, station.name, stations.size());
+    references.push_back(found == places.end() ? -1 : found->second);
+  }
+  return references;
 }
 
 Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,

@@ -37,6 +37,7 @@ struct Station {
   double z_m = not_given;  ///< below the level z = 0, as the file states it; NaN: not stated
   double tilt_deg = 0.0;   ///< dip of the sensors' y axis as the file states it, positive downwards to +y
   double x_m = 0.0;        ///< north of the origin on a map; along the strike of a profile it has no effect
+  std::string reference{};  ///< station to which inter-station functions refer; "": there are none
 };
 
 /// Which real number of which station at which frequency.
@@ -52,10 +53,14 @@ struct Survey {
   std::vector<double> frequencies_hz;
   std::vector<DatumKey> keys;
 
-  /// Checks the parts. errors: InvalidArgument (no station, equal positions, non-positive frequency),
-  /// ShapeError (key outside).
+  /// Checks the parts. errors: InvalidArgument (no station, equal positions, non-positive frequency, an
+  /// inter-station function without its reference), ShapeError (key outside).
   void validate() const;
 };
+
+/// Returns the index of the reference of each station; −1 for those without one. errors: InvalidArgument when
+/// the name of a reference is none of the stations'.
+[[nodiscard]] std::vector<int> references_of(const std::vector<Station>& stations);
 
 /// Returns the survey of every given quantity at every frequency and station; order: quantity, frequency,
 /// station.
@@ -79,6 +84,7 @@ struct ErrorFloors {
   double phase_deg = 2.86;
   double tipper_absolute = 0.02;
   double phase_tensor_absolute = 0.05;
+  double interstation_absolute = 0.02;
 };
 
 /// Returns the modulus that a relative floor of a datum refers to: |Z|, √|Zxy Zyx| for Zxx and Zyy; NaN where

@@ -22,20 +22,25 @@ inline physics::mesh::Model small_volume() {
   return physics::mesh::resistivity_model({std::move(grid)}, std::move(resistivity));
 }
 
-/// Two stations off the lines of the grid, two frequencies.
+/// Two stations off the lines of the grid, each the reference of the other; two frequencies.
 inline std::vector<physics::mt::Station> volume_stations() {
   physics::mt::Station a{"a", 130.0}, b{"b", -700.0};
   a.x_m = -90.0;
   b.x_m = 800.0;
+  a.reference = "b";
+  b.reference = "a";
   return {a, b};
 }
 inline std::vector<double> volume_frequencies_hz() { return {10.0, 0.01}; }
 inline physics::mt::Survey volume_survey() { return {volume_stations(), volume_frequencies_hz(), {}}; }
 
-/// Every element at these stations and frequencies.
-inline physics::mt::ResponseLayout full_layout(int n_frequencies, int n_stations) {
+/// Every element of these, impedances and tippers by default, at these stations and frequencies.
+inline physics::mt::ResponseLayout full_layout(int n_frequencies, int n_stations,
+                                               physics::mt::Elements elements = physics::mt::all_impedances |
+                                                                                physics::mt::all_tippers) {
   std::vector<physics::mt::ResponseKey> keys;
   for (const physics::mt::Element element : physics::mt::all_elements) {
+    if (!elements.contains(element)) continue;
     for (int f = 0; f < n_frequencies; ++f) {
       for (int s = 0; s < n_stations; ++s) keys.push_back({element, f, s});
     }
@@ -55,7 +60,8 @@ inline std::shared_ptr<const physics::mt::d3::Simulation> small_volume_simulatio
     MPI_Comm comm, const physics::mt::d3::SimulationOptions& options = {}) {
   const auto model = small_volume();
   return std::make_shared<const physics::mt::d3::Simulation>(
-      comm, model.earth, full_layout(2, 2), volume_stations(), volume_frequencies_hz(),
+      comm, model.earth, full_layout(2, 2, physics::mt::d3::Simulation::predicted_elements),
+      volume_stations(), volume_frequencies_hz(),
       physics::mt::d3::design_meshes(model, volume_survey(), coarse_design()), options);
 }
 

@@ -87,7 +87,7 @@ Rows<DataConfig> selection_rows() {
 struct Measured {
   DataKind kind = DataKind::log10_rho_phase;
   std::vector<Mode> modes{Mode::te, Mode::tm};
-  bool tipper = false;
+  bool tipper = false, interstation = false;
 };
 
 Rows<Measured> measured_rows() {
@@ -97,7 +97,9 @@ Rows<Measured> measured_rows() {
           "impedances or the phase tensor"),
       row("modes", &Measured::modes,
           "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
-      row("tipper", &Measured::tipper, "invert Tzy as well, and Tzx with the two kinds for `--dim 3`")};
+      row("tipper", &Measured::tipper, "invert Tzy as well, and Tzx with the two kinds for `--dim 3`"),
+      row("interstation", &Measured::interstation,
+          "with `--dim 3` invert the horizontal magnetic field at a station over that at its reference as well")};
 }
 
 // Data with larger errors than these determine nothing.
@@ -110,13 +112,17 @@ Rows<ErrorFloors> floors_rows() {
               "decades (0.0434 = 10 % of ρₐ = 5 % of the impedance)"),
           row("phase_deg", &ErrorFloors::phase_deg, within(0.0, most_deg),
               "degrees (2.86 = 5 % of the impedance)"),
-          row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part")};
+          row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part"),
+          row("phase_tensor_absolute", &ErrorFloors::phase_tensor_absolute, within(0.0, most),
+              "on each element of the phase tensor"),
+          row("interstation_absolute", &ErrorFloors::interstation_absolute, within(0.0, most),
+              "on each part of inter-station functions")};
 }
 
 /// Files of profile data carry the errors to be used; station files mostly carry errors that are far too
 /// small.
 ErrorFloors usual_floors(bool from_profile_file) {
-  return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
+  return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
 }
 
 /// An entry of [[data.floor]] as it is written: the file states periods, a rule holds frequencies.
@@ -206,9 +212,12 @@ std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form)
   const bool is_of_volumes = form.kind == DataKind::full_impedance || form.kind == DataKind::phase_tensor;
   if (form.tipper && is_of_volumes) add({datum("tzx_re"), datum("tzx_im")});
   if (form.tipper) add({Datum::tzy_re, Datum::tzy_im});
+  if (form.interstation)
+    add({datum("mxx_re"), datum("mxx_im"), datum("mxy_re"), datum("mxy_im"), datum("myx_re"), datum("myx_im"),
+         datum("myy_re"), datum("myy_im")});
   if (result.empty())
     table.refuse("modes", "nothing_to_invert",
-                 "lists no mode while tipper = false; add a mode or set tipper = true");
+                 "lists no mode while tipper and interstation are false; add a mode or set one of them to true");
   return result;
 }
 

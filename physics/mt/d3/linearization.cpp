@@ -9,6 +9,10 @@
 #include "physics/mt/d3/simulation_impl.hpp"
 #include "physics/mt/units.hpp"
 
+#include <algorithm>
+#include <array>
+#include <map>
+
 namespace lodestone::physics::mt::d3 {
 
 namespace {
@@ -37,9 +41,29 @@ class SimulationLinearization final : public core::Linearization {
   MatrixXd do_jacobian() const override;
   core::JacobianRows do_local_jacobian() const override;
 
-  /// Slopes of a response with respect to the fields of its station.
-  [[nodiscard]] StationFields slopes(const ResponseKey& key) const {
-    return TransferFunctions(impl_->fields_at(fields_, key.frequency, key.station)).slopes(key.element);
+  /// The slopes of a response with respect to the fields of a station.
+  struct SlopesAt {
+    int station;
+    StationFields of_fields;
+  };
+  /// Returns those of the station above and of the station below in its ratio, which may be the same.
+  [[nodiscard]] std::array<SlopesAt, 2> slopes(const ResponseKey& key) const {
+    const TransferFunctions transfer = impl_->transfer_functions(fields_, key);
+    return {SlopesAt{key.station, transfer.slopes(key.element)},
+            SlopesAt{impl_->reference_of(key), transfer.slopes_of_reference(key.element)}};
+  }
+  /// Calls work(slope, row of the tables of fields) for the fields that a response depends on.
+  template <class Work>
+  void for_each_slope(const ResponseKey& key, const Work& work) const {
+    for (const auto& [station, of_fields] : slopes(key)) {
+      for (int p = 0; p < n_polarizations; ++p) {
+        const int unit = impl_->unit_of(key.frequency, static_cast<Polarization>(p));
+        for (int c = 0; c < n_channels; ++c) {
+          if (of_fields[p][c] != 0.0)
+            work(of_fields[p][c], impl_->row_of(unit, station, static_cast<Channel>(c)));
+        }
+      }
+    }
   }
   /// Sources of the products of a job: columns are those of each unit in turn.
   [[nodiscard]] linalg::PairBlock forward_sources(const SolvedJob& solved,
@@ -52,6 +76,18 @@ class SimulationLinearization final : public core::Linearization {
   /// True where both polarizations of every frequency are jobs together.
   [[nodiscard]] bool is_whole_on_a_rank() const;
   [[nodiscard]] MatrixXd jacobian_by_products() const;
+  /// A response, and its slopes with respect to the fields of one station.
+  struct KeySlopes {
+    Eigen::Index key;
+    StationFields of_fields;
+  };
+  [[nodiscard]] std::vector<std::vector<KeySlopes>> slopes_by_station(int frequency) const;
+  /// Gradients of each field at a station. shapes: (n_in, polarizations·channels).
+  struct ChannelGradients {
+    MatrixXd real, imaginary;
+  };
+  [[nodiscard]] ChannelGradients channel_gradients(const SolvedJob& solved, const linalg::EdgeSolver& solver,
+                                                   const Receiver& receiver) const;
   /// Rows of the Jacobian of one job, which has both polarizations. shapes: (its rows, n_in).
   [[nodiscard]] core::JacobianRows job_rows(const SolvedJob& solved) const;
 
@@ -132,13 +168,8 @@ MatrixXd SimulationLinearization::do_jvp(const core::ConstMatrixRef& directions)
   MatrixXd result(size_out(), k);
   const auto& keys = impl_->layout.keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const StationFields slope = slopes(keys[i]);
     Eigen::RowVectorXcd change = Eigen::RowVectorXcd::Zero(k);
-    for (int p = 0; p < n_polarizations; ++p) {
-      const int unit = impl_->unit_of(keys[i].frequency, static_cast<Polarization>(p));
-      for (int c = 0; c < n_channels; ++c)
-        change += slope[p][c] * changes.row(impl_->row_of(unit, keys[i].station, static_cast<Channel>(c)));
-    }
+    for_each_slope(keys[i], [&](Complex slope, Eigen::Index row) { change += slope * changes.row(row); });
     result.row(2 * static_cast<Eigen::Index>(i)) = change.real();
     result.row(2 * static_cast<Eigen::Index>(i) + 1) = change.imag();
   }
@@ -149,15 +180,10 @@ MatrixXcd SimulationLinearization::field_weights(const core::ConstMatrixRef& dir
   MatrixXcd weights = MatrixXcd::Zero(fields_.size(), directions.cols());
   const auto& keys = impl_->layout.keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const StationFields slope = slopes(keys[i]);
-    const Eigen::Index row = 2 * static_cast<Eigen::Index>(i);
-    const Eigen::RowVectorXcd of_response = directions.row(row) - Complex(0.0, 1.0) * directions.row(row + 1);
-    for (int p = 0; p < n_polarizations; ++p) {
-      const int unit = impl_->unit_of(keys[i].frequency, static_cast<Polarization>(p));
-      for (int c = 0; c < n_channels; ++c)
-        weights.row(impl_->row_of(unit, keys[i].station, static_cast<Channel>(c))) +=
-            slope[p][c] * of_response;
-    }
+    const Eigen::Index at = 2 * static_cast<Eigen::Index>(i);
+    const Eigen::RowVectorXcd of_response = directions.row(at) - Complex(0.0, 1.0) * directions.row(at + 1);
+    for_each_slope(keys[i],
+                   [&](Complex slope, Eigen::Index row) { weights.row(row) += slope * of_response; });
   }
   return weights;
 }
@@ -216,64 +242,74 @@ bool SimulationLinearization::is_whole_on_a_rank() const {
   return std::ssize(impl_->units) >= n_polarizations * core::size_of(impl_->comm);
 }
 
-/// By functionals: one adjoint field per station and channel serves both polarizations and all responses.
-core::JacobianRows SimulationLinearization::job_rows(const SolvedJob& solved) const {
+/// Returns the keys of a frequency that depend on each station, with the slopes.
+std::vector<std::vector<SimulationLinearization::KeySlopes>> SimulationLinearization::slopes_by_station(
+    int frequency) const {
+  std::vector<std::vector<KeySlopes>> result(impl_->stations.size());
+  const auto& keys = impl_->layout.keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].frequency != frequency) continue;
+    for (const auto& [station, of_fields] : slopes(keys[i]))
+      result[station].push_back({static_cast<Eigen::Index>(i), of_fields});
+  }
+  return result;
+}
+
+SimulationLinearization::ChannelGradients SimulationLinearization::channel_gradients(
+    const SolvedJob& solved, const linalg::EdgeSolver& solver, const Receiver& receiver) const {
   const Job& job = *solved.job;
   const BandProblem& band = impl_->band_of(job);
   const double w = impl_->omega_of(job.frequency);
   const Complex factor(0.0, -w * mu0);
-  const auto& keys = impl_->layout.keys();
-  std::vector<std::vector<Eigen::Index>> keys_of_station(impl_->stations.size());
-  core::JacobianRows result;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].frequency == job.frequency)
-      keys_of_station[keys[i].station].push_back(static_cast<Eigen::Index>(i));
+  linalg::PairBlock sources(*band.grid, n_channels);
+  for (int c = 0; c < n_channels; ++c) {
+    VectorXcd row = VectorXcd::Zero(band.grid->n_edges());
+    receiver.add_row(static_cast<Channel>(c), w, 1.0, row);
+    const bool is_loop = c >= static_cast<int>(Channel::h_x);
+    const VectorXcd none = VectorXcd::Zero(is_loop ? row.size() : 0);
+    set_source(*band.grid, is_loop ? none : row, is_loop ? row : none, c, sources);
   }
-  Eigen::Index n_stations = 0;
-  for (const auto& list : keys_of_station) n_stations += list.empty() ? 0 : 1;
+  const linalg::PairBlock adjoint =
+      impl_->solve(job, solver, sources, impl_->options.product_divergence_tolerance);
+  const core::SparseRows& derivative = derivatives_.at(job.band);
+  MatrixXcd of_masses(derivative.rows(), n_polarizations * n_channels);
+  for (int c = 0; c < n_channels; ++c) {
+    const VectorXcd field = factor * linalg::circulation(*band.grid, adjoint, c);
+    for (int p = 0; p < n_polarizations; ++p)
+      of_masses.col(p * n_channels + c) = band.mass_products(field, solved.circulations[p]);
+  }
+  return {derivative.transpose() * MatrixXd(of_masses.real()),
+          derivative.transpose() * MatrixXd(of_masses.imag())};
+}
+
+/// By functionals: one adjoint field per station and channel serves both polarizations and all responses.
+core::JacobianRows SimulationLinearization::job_rows(const SolvedJob& solved) const {
+  const Job& job = *solved.job;
+  const BandProblem& band = impl_->band_of(job);
+  const auto by_station = slopes_by_station(job.frequency);
+  const auto n_stations = std::ranges::count_if(by_station, [](const auto& list) { return !list.empty(); });
   const auto solver = impl_->solver_of(job, models_.at(job.band), n_stations * n_channels);
-  std::vector<MatrixXd> blocks;
-  for (std::size_t station = 0; station < keys_of_station.size(); ++station) {
-    if (keys_of_station[station].empty()) continue;
-    linalg::PairBlock sources(*band.grid, n_channels);
-    for (int c = 0; c < n_channels; ++c) {
-      const auto channel = static_cast<Channel>(c);
-      VectorXcd row = VectorXcd::Zero(band.grid->n_edges());
-      band.receivers[station].add_row(channel, w, 1.0, row);
-      const bool is_loop = c >= static_cast<int>(Channel::h_x);
-      const VectorXcd none = VectorXcd::Zero(is_loop ? row.size() : 0);
-      set_source(*band.grid, is_loop ? none : row, is_loop ? row : none, c, sources);
+  core::JacobianRows result;
+  std::map<Eigen::Index, Eigen::Index> place;  // of a key among the rows
+  for (const auto& list : by_station) {
+    for (const KeySlopes& each : list) {
+      if (!place.emplace(each.key, std::ssize(result.rows)).second) continue;
+      result.rows.push_back(2 * each.key);
+      result.rows.push_back(2 * each.key + 1);
     }
-    const linalg::PairBlock adjoint =
-        impl_->solve(job, *solver, sources, impl_->options.product_divergence_tolerance);
-    MatrixXcd of_masses(derivatives_.at(job.band).rows(), n_polarizations * n_channels);
-    for (int c = 0; c < n_channels; ++c) {
-      const VectorXcd field = factor * linalg::circulation(*band.grid, adjoint, c);
-      for (int p = 0; p < n_polarizations; ++p)
-        of_masses.col(p * n_channels + c) = band.mass_products(field, solved.circulations[p]);
-    }
-    const core::SparseRows& derivative = derivatives_.at(job.band);
-    const MatrixXd re = derivative.transpose() * MatrixXd(of_masses.real()),
-                   im = derivative.transpose() * MatrixXd(of_masses.imag());
-    MatrixXd block(2 * std::ssize(keys_of_station[station]), size_in());
-    Eigen::Index at = 0;
-    for (const Eigen::Index key : keys_of_station[station]) {
-      const StationFields slope = slopes(keys[key]);
+  }
+  result.values = MatrixXd::Zero(std::ssize(result.rows), size_in());
+  for (std::size_t station = 0; station < by_station.size(); ++station) {
+    if (by_station[station].empty()) continue;
+    const ChannelGradients of = channel_gradients(solved, *solver, band.receivers[station]);
+    for (const auto& [key, slope] : by_station[station]) {
       VectorXcd row = VectorXcd::Zero(size_in());
       for (int i = 0; i < n_polarizations * n_channels; ++i)
-        row += slope[i / n_channels][i % n_channels] * (re.col(i) + Complex(0.0, 1.0) * im.col(i));
-      block.row(at++) = row.real();
-      block.row(at++) = row.imag();
-      result.rows.push_back(2 * key);
-      result.rows.push_back(2 * key + 1);
+        row += slope[i / n_channels][i % n_channels] *
+               (of.real.col(i) + Complex(0.0, 1.0) * of.imaginary.col(i));
+      result.values.row(place[key]) += row.real();
+      result.values.row(place[key] + 1) += row.imag();
     }
-    blocks.push_back(std::move(block));
-  }
-  result.values.resize(std::ssize(result.rows), size_in());
-  Eigen::Index first = 0;
-  for (const MatrixXd& block : blocks) {
-    result.values.middleRows(first, block.rows()) = block;
-    first += block.rows();
   }
   return result;
 }

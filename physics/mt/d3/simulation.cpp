@@ -81,6 +81,7 @@ Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout la
       earth(std::move(earth_in)),
       layout(std::move(layout_in)),
       stations(std::move(stations_in)),
+      references(references_of(stations)),
       frequencies_hz(std::move(frequencies_in)),
       meshes(std::move(meshes_in)),
       options(options_in),
@@ -108,7 +109,7 @@ void Simulation::Impl::check() const {
                            earth.grid.n_cells(), meshes.design_resistivity_ohm_m.size());
   Survey survey{stations, frequencies_hz, {}};
   for (const auto& [element, frequency, station] : layout.keys())
-    survey.keys.push_back({Datum::zxy_re, frequency, station});
+    survey.keys.push_back({real_part_of(element), frequency, station});
   survey.validate();
 }
 
@@ -212,17 +213,17 @@ std::map<int, BandModel> Simulation::Impl::band_models(const Eigen::VectorXd& re
   return models;
 }
 
-linalg::EdgeSolverKind Simulation::Impl::solver_kind(const Job& job) const {
+linalg::EdgeSolverKind Simulation::Impl::solver_kind(const Job& job, Eigen::Index n_right_hand_sides) const {
   return options.solver != linalg::EdgeSolverKind::automatic
              ? options.solver
-             : linalg::choose_edge_solver(*band_of(job).grid, std::ssize(job.units), options.memory_bytes);
+             : linalg::choose_edge_solver(*band_of(job).grid, n_right_hand_sides, options.memory_bytes);
 }
 
-std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job,
-                                                                const BandModel& model) const {
+std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job, const BandModel& model,
+                                                                Eigen::Index n_right_hand_sides) const {
   const BandProblem& band = band_of(job);
   const double scale = omega_of(job.frequency) * mu0;
-  const linalg::EdgeSolverKind kind = solver_kind(job);
+  const linalg::EdgeSolverKind kind = solver_kind(job, n_right_hand_sides);
   ++counts.set_ups;
   if (band.relief != nullptr)
     return linalg::make_edge_solver(
@@ -268,7 +269,7 @@ SolvedJob Simulation::Impl::solve_fields(const Job& job, const BandModel& model)
   const BandProblem& band = band_of(job);
   const fem::EdgeGrid& grid = *band.grid;
   linalg::PairBlock sources(grid, std::ssize(job.units));
-  const auto solver = solver_of(job, model);
+  const auto solver = solver_of(job, model, std::ssize(job.units));
   const Complex factor(0.0, -omega_of(job.frequency) * mu0);
   for (std::size_t i = 0; i < job.units.size(); ++i) {
     const Unit& unit = units[job.units[i]];
@@ -355,17 +356,22 @@ StationFields Simulation::Impl::fields_at(const FieldTable& table, int frequency
   return result;
 }
 
+TransferFunctions Simulation::Impl::transfer_functions(const FieldTable& table,
+                                                       const ResponseKey& key) const {
+  return {fields_at(table, key.frequency, key.station), fields_at(table, key.frequency, reference_of(key))};
+}
+
 Eigen::VectorXd Simulation::Impl::outputs(const FieldTable& table) const {
   Eigen::VectorXd result(layout.size());
   for (std::size_t k = 0; k < layout.keys().size(); ++k) {
     const auto& [element, frequency, station] = layout.keys()[k];
-    const TransferFunctions transfer(fields_at(table, frequency, station));
+    const TransferFunctions transfer = transfer_functions(table, layout.keys()[k]);
     if (!transfer.is_determined())
       throw core::SolverError(
           "mt::d3::Simulation#parallel_fields",
           "the magnetic fields of both polarizations are parallel at station {} and {:.4g} Hz, "
           "where they determine no impedance; leave this station out",
-          stations[station].name, frequencies_hz[frequency]);
+          stations[reference_of(layout.keys()[k])].name, frequencies_hz[frequency]);
     const Complex value = transfer.value(element);
     result[2 * static_cast<Eigen::Index>(k)] = value.real();
     result[2 * static_cast<Eigen::Index>(k) + 1] = value.imag();
@@ -397,7 +403,8 @@ double Simulation::estimated_bytes() const {
   for (const Job& job : impl_->own_jobs) {
     const fem::EdgeGrid& grid = *impl_->band_of(job).grid;
     kept += kept_bytes(grid) * static_cast<double>(job.units.size());
-    largest = std::max(largest, linalg::cost_of(impl_->solver_kind(job), grid, std::ssize(job.units)).bytes);
+    const Eigen::Index n = std::ssize(job.units);
+    largest = std::max(largest, linalg::cost_of(impl_->solver_kind(job, n), grid, n).bytes);
   }
   for (const auto& [index, band] : impl_->bands)
     kept += 100.0 * static_cast<double>(band->grid->n_edges());  // ∂M/∂ρ

@@ -32,7 +32,7 @@ struct SolveCounts {
   long fallbacks = 0;  ///< right-hand sides that a first method did not solve
 };
 
-/// Resistivities of a volume → impedances and tippers, by lumped edge elements on flat tensor grids, or on
+/// Resistivities of a volume → impedances, tippers and inter-station functions, by lumped edge elements on flat tensor grids, or on
 /// hexahedra under a relief or a sea. The resistivity of its water is fixed.
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y·n_x). Outputs: responses in the order of
@@ -44,8 +44,7 @@ struct SolveCounts {
 /// docs/decisions/028, 030.
 class Simulation final : public core::DifferentiableMap {
  public:
-  static constexpr Elements predicted_elements{Element::zxx, Element::zxy, Element::zyx,
-                                               Element::zyy, Element::tzx, Element::tzy};
+  static constexpr Elements predicted_elements = all_impedances | all_tippers | all_interstation;
 
   /// Makes the simulation of these responses at stations and frequencies to which the keys of the layout and
   /// the meshes refer. errors: InvalidArgument when the earth is no volume, or a frequency has no

@@ -76,6 +76,7 @@ struct Simulation::Impl {
   mesh::Earth earth;
   ResponseLayout layout;
   std::vector<Station> stations;
+  std::vector<int> references;  ///< of inter-station functions, per station; −1: none
   std::vector<double> frequencies_hz;
   MeshSet meshes;
   SimulationOptions options;
@@ -92,8 +93,9 @@ struct Simulation::Impl {
   /// Masses of the bands of this rank.
   [[nodiscard]] std::map<int, BandModel> band_models(const Eigen::VectorXd& resistivity) const;
   /// Returns the solver that a job takes: that of the options, or the cheapest.
-  [[nodiscard]] linalg::EdgeSolverKind solver_kind(const Job& job) const;
-  [[nodiscard]] std::unique_ptr<linalg::EdgeSolver> solver_of(const Job& job, const BandModel& model) const;
+  [[nodiscard]] linalg::EdgeSolverKind solver_kind(const Job& job, Eigen::Index n_right_hand_sides) const;
+  [[nodiscard]] std::unique_ptr<linalg::EdgeSolver> solver_of(const Job& job, const BandModel& model,
+                                                              Eigen::Index n_right_hand_sides) const;
   /// Solves and counts; errors name the frequency.
   [[nodiscard]] linalg::PairBlock solve(const Job& job, const linalg::EdgeSolver& solver,
                                         const linalg::PairBlock& sources, double divergence_tolerance) const;
@@ -109,6 +111,12 @@ struct Simulation::Impl {
                                   std::vector<SolvedJob>* solved) const;
   /// Returns those of one frequency and station.
   [[nodiscard]] StationFields fields_at(const FieldTable& table, int frequency, int station) const;
+  /// Returns the station whose horizontal magnetic fields a response is divided by.
+  [[nodiscard]] int reference_of(const ResponseKey& key) const {
+    return is_interstation(key.element) ? references[key.station] : key.station;
+  }
+  /// Returns the transfer functions between the two stations of a response.
+  [[nodiscard]] TransferFunctions transfer_functions(const FieldTable& table, const ResponseKey& key) const;
   /// Shares the rows that units wrote into a table; one row per unit, station and channel. collective.
   void share(Eigen::MatrixXcd& table) const;
   /// Returns the row of a field in such tables.

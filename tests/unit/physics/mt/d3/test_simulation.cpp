@@ -149,11 +149,13 @@ d3::MeshSet turned(const d3::MeshSet& meshes, const mesh::Model& model) {
 
 TEST_CASE("3-D simulation: turning model and stations turns the responses", "[physics][mt]") {
   const auto model = tests::small_volume(), other = turned(model);
-  const auto layout = tests::full_layout(2, 2);
+  const auto layout = tests::full_layout(2, 2, d3::Simulation::predicted_elements);
   const auto meshes = d3::design_meshes(model, tests::volume_survey(), tests::coarse_design());
   std::vector<Station> stations;
-  for (const Station& station : tests::volume_stations())
+  for (const Station& station : tests::volume_stations()) {
     stations.push_back(at(station.name, station.y_m, -station.x_m));
+    stations.back().reference = station.reference;
+  }
   const d3::SimulationOptions tight{.tolerance = 1e-11, .divergence_tolerance = 1e-11};
   const Eigen::VectorXd here = d3::Simulation(MPI_COMM_SELF, model.earth, layout, tests::volume_stations(),
                                               tests::volume_frequencies_hz(), meshes, tight)
@@ -161,21 +163,58 @@ TEST_CASE("3-D simulation: turning model and stations turns the responses", "[ph
   const Eigen::VectorXd there = d3::Simulation(MPI_COMM_SELF, other.earth, layout, stations,
                                                tests::volume_frequencies_hz(), turned(meshes, other), tight)
                                     .value(other.values);
-  // With x' = y and y' = −x: Z'x'x' = Zyy, Z'x'y' = −Zyx, Z'y'x' = −Zxy, Z'y'y' = Zxx, T'x' = Ty, T'y' = −Tx.
+  // With x' = y and y' = −x: Z'x'x' = Zyy, Z'x'y' = −Zyx, Z'y'x' = −Zxy, Z'y'y' = Zxx, T'x' = Ty, T'y' = −Tx;
+  // M turns as Z.
   const std::vector<std::tuple<Element, Element, double>> pairs{
       {Element::zxx, Element::zyy, 1}, {Element::zxy, Element::zyx, -1}, {Element::zyx, Element::zxy, -1},
-      {Element::zyy, Element::zxx, 1}, {Element::tzx, Element::tzy, 1},  {Element::tzy, Element::tzx, -1}};
+      {Element::zyy, Element::zxx, 1}, {Element::tzx, Element::tzy, 1},  {Element::tzy, Element::tzx, -1},
+      {Element::mxx, Element::myy, 1}, {Element::mxy, Element::myx, -1}, {Element::myx, Element::mxy, -1},
+      {Element::myy, Element::mxx, 1}};
   for (const auto& [element, source, sign] : pairs) {
     for (int f = 0; f < 2; ++f) {
       for (int s = 0; s < 2; ++s) {
         const Complex a = response_of(layout, there, {element, f, s}),
                       b = sign * response_of(layout, here, {source, f, s});
         const double scale =
-            is_tipper(element) ? 1.0 : std::abs(response_of(layout, here, {Element::zxy, f, s}));
+            is_impedance(element) ? std::abs(response_of(layout, here, {Element::zxy, f, s})) : 1.0;
         CHECK(std::abs(a - b) < 1e-6 * scale);
       }
     }
   }
+}
+
+TEST_CASE("3-D inter-station functions: forth and back is the identity, as layers are everywhere",
+          "[physics][mt]") {
+  const auto function = [](const ResponseLayout& layout, const Eigen::VectorXd& outputs, int f, int station) {
+    const auto of = [&](Element element) { return response_of(layout, outputs, {element, f, station}); };
+    return Eigen::Matrix2cd{{of(Element::mxx), of(Element::mxy)}, {of(Element::myx), of(Element::myy)}};
+  };
+  const Eigen::Matrix2cd identity = Eigen::Matrix2cd::Identity();
+  const auto simulation = tests::small_volume_simulation(MPI_COMM_SELF);
+  const Eigen::VectorXd outputs = simulation->value(tests::small_volume().values);
+  for (const int f : {0, 1}) {
+    const Eigen::Matrix2cd a = function(simulation->layout(), outputs, f, 0),
+                           b = function(simulation->layout(), outputs, f, 1);
+    CHECK((a * b - identity).norm() < 1e-12);
+    CHECK((a - identity).norm() > 0.05);  // fields differ from place to place
+  }
+  const auto layers = layered_volume({0, 500, 2500, 9000}, {100, 5, 1000});
+  const d3::Simulation layered(
+      MPI_COMM_SELF, layers.earth, tests::full_layout(2, 2, all_interstation), tests::volume_stations(),
+      tests::volume_frequencies_hz(), d3::design_meshes(layers, tests::volume_survey(), tests::coarse_design()));
+  const Eigen::VectorXd ones = layered.value(layers.values);
+  for (const int f : {0, 1}) CHECK((function(layered.layout(), ones, f, 1) - identity).norm() < 1e-9);
+}
+
+TEST_CASE("3-D inter-station functions: a reference that is absent is named", "[physics][mt]") {
+  Survey survey = full_survey(tests::volume_stations(), {1.0}, {datum("mxx_re")});
+  CHECK_NOTHROW(survey.validate());
+  survey.stations[0].reference = "";
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { survey.validate(); }),
+             HasId("no_reference", {"mxx_re", "station a"}));
+  survey.stations[0].reference = "c";
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { survey.validate(); }),
+             HasId("unknown_reference", {"c", "station a"}));
 }
 
 TEST_CASE("3-D simulation: both solvers lead to the same responses and Jacobian", "[physics][mt]") {
