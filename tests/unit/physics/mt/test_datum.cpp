@@ -28,7 +28,9 @@ using Parts = std::array<T, n_parts>;
 Elements::Values some_values() {
   Elements::Values f;
   f.numbers = {Complex(0.3e-3, 0.5e-3),   Complex(2.1e-3, 1.7e-3), Complex(-1.8e-3, -2.3e-3),
-               Complex(-0.4e-3, 0.25e-3), Complex(0.12, -0.05),    Complex(-0.21, 0.09)};
+               Complex(-0.4e-3, 0.25e-3), Complex(0.12, -0.05),    Complex(-0.21, 0.09),
+               Complex(1.1, -0.2),        Complex(-0.07, 0.04),    Complex(0.13, 0.06),
+               Complex(0.9, 0.15)};
   return f;
 }
 
@@ -62,6 +64,10 @@ T reference(std::string_view name, const Parts<T>& p) {
   const double per_power = 1.0 / (omega_rad_s * mu0);
   const auto log10_of = [](T v) { return std::log(v) / ln10; };
   if (name.starts_with('z')) return p[element(name.substr(1, 2)) + (name.ends_with("_im") ? 1 : 0)];
+  if (name.starts_with('m')) {
+    const std::size_t k = 2 * (name[1] == 'x' ? 0 : 1) + (name[2] == 'x' ? 0 : 1);
+    return p[12 + 2 * k + (name.ends_with("_im") ? 1 : 0)];
+  }
   if (name.starts_with('t')) return p[(name[2] == 'x' ? 8U : 10U) + (name.ends_with("_im") ? 1 : 0)];
   if (name.starts_with("phase_tensor")) {
     const T d = p[0] * p[6] - p[2] * p[4];
@@ -100,18 +106,18 @@ Eigen::VectorXd complex_step_gradient(std::string_view name, const Elements::Val
 /// Returns a covariance of the elements with correlations of up to 0.9; errors of a few per cent.
 ElementCovariance some_covariance() {
   ElementCovariance root = ElementCovariance::Zero();
-  for (int k = 0; k < 6; ++k) {
+  for (int k = 0; k < root.rows(); ++k) {
     const double size = k < 4 ? 4e-5 : 4e-3;
     for (int l = 0; l <= k; ++l) root(k, l) = size * Complex(0.9 - 0.2 * (k - l), k == l ? 0.0 : 0.3);
   }
   return root * root.adjoint();
 }
 
-/// Returns the covariance of the twelve real parts for circular errors.
+/// Returns the covariance of the real parts for circular errors.
 Eigen::MatrixXd covariance_of_parts(const ElementCovariance& c) {
-  Eigen::MatrixXd out(12, 12);
-  for (int k = 0; k < 6; ++k) {
-    for (int l = 0; l < 6; ++l) {
+  Eigen::MatrixXd out(n_parts, n_parts);
+  for (int k = 0; k < c.rows(); ++k) {
+    for (int l = 0; l < c.cols(); ++l) {
       const double re = 0.5 * c(k, l).real(), im = 0.5 * c(k, l).imag();
       out.block<2, 2>(2 * k, 2 * l) << re, -im, im, re;
     }
@@ -241,7 +247,7 @@ TEST_CASE("datum: sigma of every row is the spread of noisy values", "[physics][
   constexpr int n_draws = 20000;
   std::array<double, n_datum_rows> squares{};
   for (int draw = 0; draw < n_draws; ++draw) {
-    const Eigen::VectorXd noise = root * Eigen::VectorXd::NullaryExpr(12, [&] { return normal(bits); });
+    const Eigen::VectorXd noise = root * Eigen::VectorXd::NullaryExpr(n_parts, [&] { return normal(bits); });
     Elements::Values noisy = f;
     for (std::size_t k = 0; k < n_elements; ++k)
       noisy.numbers[k] +=

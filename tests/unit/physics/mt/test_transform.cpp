@@ -24,7 +24,10 @@ std::vector<Datum> every_datum() {
 }
 
 Survey two_stations(const std::vector<Datum>& data) {
-  return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, data);
+  Station a{"a", 0.0}, b{"b", 100.0};
+  a.reference = "b";
+  b.reference = "a";
+  return full_survey({a, b}, {1.0, 10.0}, data);
 }
 
 Eigen::VectorXd some_responses(const ResponseLayout& layout) {

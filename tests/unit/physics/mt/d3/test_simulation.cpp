@@ -196,7 +196,7 @@ TEST_CASE("3-D inter-station functions: forth and back is the identity, as layer
     const Eigen::Matrix2cd a = function(simulation->layout(), outputs, f, 0),
                            b = function(simulation->layout(), outputs, f, 1);
     CHECK((a * b - identity).norm() < 1e-12);
-    CHECK((a - identity).norm() > 0.05);  // fields differ from place to place
+    CHECK((a - identity).norm() > 0.01);  // fields differ from place to place
   }
   const auto layers = layered_volume({0, 500, 2500, 9000}, {100, 5, 1000});
   const d3::Simulation layered(
