@@ -276,8 +276,7 @@ EntryPtr Compiled::State::added(const Key& key, const Call& call, RecordedFuncti
   } else {
     std::vector<Strides> strides = key.strides();
     strides.resize(program.n_inputs());  // those of scalars behind them
-    plan = std::make_shared<const Plan>(std::move(program), strides, options_.level, std::move(donors), jit(),
-                                        options_.budget);
+    plan = plan_or_recorded(program, strides, options_.level, std::move(donors), jit(), options_.budget);
     ++stats_.n_plans;
   }
   stats_.block_bytes = plan->block_bytes();
@@ -341,7 +340,7 @@ void Compiled::State::learn(const Key& key, const RecordedFunction& recorded, co
   const std::shared_ptr<const void> result = call.result;
   try {
     make_symbolic(family, **base, key, recorded, call);
-  } catch (const core::Error& error) {
+  } catch (const std::exception& error) {  // also of the function: nobody has asked for that extent
     family.symbolic = nullptr;
     family.why_static = error.what();
   }

@@ -22,8 +22,14 @@ bool is_of(const Access& access, std::uint32_t held) {
   return access.source.in == Source::In::held && access.source.of == held;
 }
 
-/// Returns whether a kernel may throw: for indices out of range, for matrices without a factorization, and
-/// for extents that a library does not take.
+/// Returns whether oneDNN may compute a launch: it may refuse to when a part of the output is written.
+bool may_be_by_onednn(const Launch& launch, const Access& in, const Access& out) {
+  const DType dtype = in.aval->dtype;
+  return &launch.op->kernel(out.aval->device, dtype) == &launch.op->kernel_of(Backend::onednn, dtype);
+}
+
+/// Returns whether a kernel may throw: for indices out of range, for matrices without a factorization, for
+/// extents that a library does not take, and because a library refuses.
 bool may_fail(const Lowered& lowered, const Launch& launch) {
   if (launch.control != nullptr) {
     return std::ranges::any_of(launch.control->bodies(), [](const ControlPlan::BodyPtr& body) {
@@ -31,8 +37,8 @@ bool may_fail(const Lowered& lowered, const Launch& launch) {
       return std::ranges::any_of(body->lowered().launches, fails);
     });
   }
-  if (launch.op->checks_values) return true;
-  const std::span<const Access> in = inputs_of(lowered, launch);
+  const std::span<const Access> in = inputs_of(lowered, launch), out = outputs_of(lowered, launch);
+  if (launch.op->checks_values || may_be_by_onednn(launch, (in.empty() ? out : in)[0], out[0])) return true;
   const auto is_large = [](const Access& each) {
     return each.aval->count() > std::numeric_limits<std::int32_t>::max();
   };
@@ -45,7 +51,7 @@ bool may_fail(const Lowered& lowered, const Launch& launch) {
     case OpClass::movement:
       return false;
     case OpClass::product:
-      return std::ranges::any_of(in, is_large) || std::ranges::any_of(outputs_of(lowered, launch), is_large);
+      return std::ranges::any_of(in, is_large) || std::ranges::any_of(out, is_large);
     default:
       return true;
   }

@@ -93,6 +93,7 @@ Found scaled_twice(R program, N next) {
   for (const std::size_t i : {1, 0}) {
     const auto by = number_of(program, program.operand(*inner, i));
     if (!by || !is_normal(*by * outer->by, next.aval.dtype)) continue;
+    if (std::abs(*by) > 1.0 && std::abs(outer->by) < 1.0) continue;  // an infinity on the way would be lost
     const ValueId x = program.operand(*inner, 1 - i);  // before numbers are added, which moves `inner`
     return product(program, next, x, numbers(program, next, *by * outer->by));
   }

@@ -12,16 +12,17 @@ namespace {
 class PlannedLoop final : public LoopPlan {
  public:
   PlannedLoop(const Trace& body, std::span<const Strides> strides, std::size_t n_carry)
-      : plan_(Program::of(body), strides, Level::O1, carries(n_carry), HostJit::of_process()) {}
+      : plan_(plan_or_recorded(Program::of(body), strides, Level::O1, carries(n_carry),
+                               HostJit::of_process())) {}
 
   [[nodiscard]] Tensors run(const Tensors& inputs) const override {
     std::vector<std::uint8_t> given_up;
-    for (const Donation& each : plan_.donations()) {
+    for (const Donation& each : plan_->donations()) {
       const NodePtr& node = inputs[each.input].node_pointer();
       const bool is_alone = node->n_owners() == 1 && node->buffer->has_one_owner();
       given_up.push_back(is_alone && node->look.offset == 0 ? 1 : 0);
     }
-    return plan_.run(inputs, given_up);
+    return plan_->run(inputs, given_up);
   }
 
  private:
@@ -30,7 +31,7 @@ class PlannedLoop final : public LoopPlan {
     for (std::uint32_t i = 0; i < n_carry; ++i) result.push_back({i, i});
     return result;
   }
-  Plan plan_;
+  std::shared_ptr<const Plan> plan_;
 };
 
 }  // namespace

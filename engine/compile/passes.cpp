@@ -3,6 +3,7 @@
 
 #include "engine/compile/cluster.hpp"
 #include "engine/compile/hooks.hpp"
+#include "engine/compile/lower.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/timeline.hpp"
@@ -53,18 +54,17 @@ void check_effects(const Program& before, const Program& after) {
                               left.size(), a == left.end() ? after.text(**b) : before.text(**a));
 }
 
-/// Passes over a fault, if it may be.
-void forgive(std::string_view pass, const core::Error& error) {
+}  // namespace
+
+void forgive(std::string_view part, const std::exception& error) {
   if (must_compile()) throw;
   static std::atomic<bool> has_warned{false};
   if (has_warned.exchange(true)) return;
   core::log::warning(core::log::Id("engine::compile#pass_failed"),
                      "the compiler's {} failed, so that a function runs as it was recorded, with the same "
                      "bits and more time; please report this: {}",
-                     pass, error.what());
+                     part, error.what());
 }
-
-}  // namespace
 
 std::span<const Pass> passes_of(Level level) {
   return level == Level::O0 ? std::span<const Pass>() : passes_of_1;
@@ -82,7 +82,9 @@ std::optional<Program> after(const Program& program, std::span<const Strides> in
       check_effects(before, made);
       result = std::move(made);
       event.set_numbers(n_before, std::ssize(result->instructions()));
-    } catch (const core::Error& error) {
+    } catch (const std::exception& error) {
+      static_cast<void>(
+          unplaced(program, inputs, Level::O0));  // throws what is wrong with the program itself
       forgive(pass.name, error);
       return std::nullopt;
     }
@@ -93,7 +95,7 @@ std::optional<Program> after(const Program& program, std::span<const Strides> in
 std::optional<Rewritten> with_liberties(const Program& program) {
   try {
     return rewritten(program, RuleTable::fast());
-  } catch (const core::Error& error) {
+  } catch (const std::exception& error) {
     forgive("fast mode", error);
     return std::nullopt;
   }

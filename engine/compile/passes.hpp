@@ -5,6 +5,8 @@
 #include "engine/compile/level.hpp"
 #include "engine/compile/rewrite.hpp"
 
+#include <exception>
+
 namespace lodestone::engine {
 
 /// A step of the compiler, for inputs with such strides. It gives a program with the same bits, which is
@@ -18,10 +20,15 @@ struct Pass {
 /// Returns the passes of a level, in their order.
 [[nodiscard]] std::span<const Pass> passes_of(Level level);
 
+/// Passes over a fault of a part of the compiler, with a warning the first time: a fault costs time and no
+/// result. Call it where the error is caught. errors: that error, with `LODESTONE_COMPILE=must` in the
+/// environment.
+void forgive(std::string_view part, const std::exception& error);
+
 /// Returns a program after the passes; none where there are none. `inputs`: strides of what it will run on. A
-/// pass that fails is a fault of the compiler, not of the user: then none of them counts, the program runs as
-/// it was recorded, and the first time a warning says so. With `LODESTONE_COMPILE=must` in the environment it
-/// is an error instead.
+/// pass that fails, by whatever exception, is a fault of the compiler, not of the user: then none of them
+/// counts, the program runs as it was recorded, and the fault is forgiven. errors: those of lowering the
+/// program as it is.
 [[nodiscard]] std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
                                            std::span<const Pass> passes);
 

@@ -117,6 +117,21 @@ Plan::~Plan() {
     std::erase_if(room->instances, [&](const auto& each) { return each.first == this; });
 }
 
+std::shared_ptr<const Plan> plan_or_recorded(const Program& program, std::span<const Strides> inputs,
+                                             Level level, std::vector<Donor> donors, HostJit& jit,
+                                             std::size_t budget) {
+  try {
+    return std::make_shared<const Plan>(program, inputs, level, std::move(donors), jit, budget);
+  } catch (const BudgetTooSmall&) {
+    throw;
+  } catch (const std::exception& error) {
+    auto plan = std::make_shared<const Plan>(program, inputs, Level::O0, std::vector<Donor>(),
+                                             HostJit::none(), budget);
+    forgive("plan", error);
+    return plan;
+  }
+}
+
 std::vector<Strides> Plan::input_strides() const {
   std::vector<Strides> result;
   for (std::size_t i = 0; i < program_.n_inputs(); ++i) result.push_back(lowered_.looks[i].strides);

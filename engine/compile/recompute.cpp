@@ -2,7 +2,6 @@
 #include "engine/compile/recompute.hpp"
 
 #include "engine/compile/cost.hpp"
-#include "engine/core/error.hpp"
 #include "engine/graph/op_info.hpp"
 #include "engine/program/rebuilt.hpp"
 
@@ -246,10 +245,10 @@ Recomputation::Forgotten Recomputation::within(std::size_t budget) const {
     if (block_bytes(without(each.forgotten), budget) <= budget)
       return given_back(std::move(each.forgotten), budget);
   }
-  throw core::InvalidArgument("engine::compile#budget_too_small",
-                              "expected a budget of at least {} bytes for what lives within a call, the "
-                              "smallest that recomputation reaches, got {}; raise it or use a smaller batch",
-                              smallest(choices), budget);
+  throw BudgetTooSmall("engine::compile#budget_too_small",
+                       "expected a budget of at least {} bytes for what lives within a call, the smallest "
+                       "that recomputation reaches, got {}; raise it or use a smaller batch",
+                       smallest(choices), budget);
 }
 
 Program within_budget(Program program, std::span<const Strides> inputs, std::size_t budget, Level level) {

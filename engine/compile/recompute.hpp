@@ -4,10 +4,16 @@
 
 #include "engine/compile/live_bytes.hpp"
 #include "engine/compile/lower.hpp"
+#include "engine/core/error.hpp"
 
 #include <vector>
 
 namespace lodestone::engine {
+
+/// A budget that no choice of recomputation reaches: a matter of the caller, no fault of the compiler.
+struct BudgetTooSmall : core::InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
 
 /// The ways in which a program may forget values at its fullest moment and make them again behind it. It
 /// refers to the program, which lives longer.
@@ -39,7 +45,7 @@ class Recomputation {
   [[nodiscard]] static double work(const Program& program);
   /// Returns the choice with little work whose block has at most `budget` bytes. Segments of candidates that
   /// cost at most so much per byte are forgotten, each but for its last value; of lengths and costs on a
-  /// grid, the best one that fits wins, and gives back what it can. errors: InvalidArgument that names the
+  /// grid, the best one that fits wins, and gives back what it can. errors: BudgetTooSmall that names the
   /// smallest budget for which there is such a choice. source: Chen, Xu, Zhang & Guestrin 2016,
   /// arXiv:1604.06174
   [[nodiscard]] Forgotten within(std::size_t budget) const;

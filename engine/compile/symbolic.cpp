@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/symbolic.hpp"
 
+#include "engine/compile/passes.hpp"
 #include "engine/core/error.hpp"
 #include "engine/program/on_line.hpp"
 
@@ -73,8 +74,12 @@ std::vector<Key::Input> SymbolicAxes::with_extent(const Key& key, Dim n) const {
 
 bool SymbolicAxes::differ_in_extent(const Key& a, const Key& b) const {
   const std::optional<Dim> of_a = extent(a), of_b = extent(b);
+  const auto is_same_choice = [](const HostChoice& x, const HostChoice& y) {
+    return x.id == y.id && x.then == y.then;
+  };
   if (!of_a || !of_b || a.form != b.form || a.inputs.size() != b.inputs.size() ||
-      a.n_arguments != b.n_arguments || a.n_threads != b.n_threads)
+      a.n_arguments != b.n_arguments || a.n_threads != b.n_threads ||
+      !std::ranges::equal(a.choices, b.choices, is_same_choice))
     return false;
   std::vector<Key::Input> like_b = with_extent(a, *of_b);
   like_b.insert(like_b.end(), a.inputs.begin() + static_cast<std::ptrdiff_t>(a.n_arguments), a.inputs.end());
@@ -157,8 +162,13 @@ std::shared_ptr<const Plan> SymbolicPlan::at(Dim n, std::span<const Strides> inp
                         {optimized_[0].extent, optimized_[1].extent, n}, *recorded.program);
     if (!optimized.program) return nullptr;
   }
-  return std::make_shared<const Plan>(*std::move(recorded.program), std::move(optimized.program), inputs,
-                                      level, std::move(donors), jit, like);
+  try {
+    return std::make_shared<const Plan>(*std::move(recorded.program), std::move(optimized.program), inputs,
+                                        level, std::move(donors), jit, like);
+  } catch (const std::exception& error) {
+    forgive("plan for another extent", error);
+    return nullptr;
+  }
 }
 
 }  // namespace lodestone::engine

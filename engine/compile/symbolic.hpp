@@ -21,7 +21,8 @@ class SymbolicAxes {
   [[nodiscard]] std::optional<Dim> extent(const Key& key) const;
   /// Returns the arguments of a key with another n.
   [[nodiscard]] std::vector<Key::Input> with_extent(const Key& key, Dim n) const;
-  /// Returns whether two keys are for arguments and cells that differ in n alone.
+  /// Returns whether two keys are for arguments and cells that differ in n alone, with the same choices of
+  /// the host.
   [[nodiscard]] bool differ_in_extent(const Key& a, const Key& b) const;
   /// Returns an extent besides these to record a function for: the bound, or one that no other axis has.
   [[nodiscard]] Dim third(const Key& key, Dim first, Dim second) const;
@@ -52,7 +53,8 @@ class SymbolicPlan {
   /// not a n + b; those of the passes.
   SymbolicPlan(At first, At second, const At& third, std::span<const Dim> for_passes, const Passes& passes);
   /// Returns a plan for inputs with these strides, which shares the memory of another if there is one; null
-  /// where its program is not valid for this n. The rest is as of `Plan`.
+  /// where its program is not valid for this n, or the compiler fails, which is forgiven. The rest is as of
+  /// `Plan`.
   [[nodiscard]] std::shared_ptr<const Plan> at(Dim n, std::span<const Strides> inputs, Level level,
                                                std::vector<Donor> donors, HostJit& jit,
                                                const Plan* like) const;

@@ -11,6 +11,7 @@
 #include "engine/dialect/lexer.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/ops/sampler.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,10 +34,18 @@ const std::map<std::string_view, KernelText::Reduction> reductions{
     {"min", [](const Tensor& x, const Axes& axes) { return min(x, axes, Keep::yes); }},
     {"logsumexp", [](const Tensor& x, const Axes& axes) { return logsumexp(x, axes, Keep::yes); }}};
 
+/// Returns whether an op has nothing but tensors to be told, as what it is checked with shows.
+bool is_without_attributes(const OpInfo& row) {
+  if (!row.sample) return false;
+  Sampler sampler(DType::f64, 0);
+  return row.sample(sampler).attrs.get() == nullptr;
+}
+
 /// Returns the row of an elementwise op without attributes, or null.
 const OpInfo* elementwise_op(std::string_view name) {
   for (const OpInfo& row : OpTable::global().rows()) {
-    if (row.name == name && row.op_class == OpClass::elementwise && row.n_inputs > 0 && name != "cast")
+    if (row.name == name && row.op_class == OpClass::elementwise && row.n_inputs > 0 &&
+        is_without_attributes(row))
       return &row;
   }
   return nullptr;
@@ -277,7 +286,8 @@ TermId Parser::call(const Token& name) {
     return reduction(found->second);
   const OpInfo* const op = elementwise_op(name.text);
   if (op == nullptr)
-    refuse_token("engine::kernel#unknown_function", name, "an elementwise op, size, or a reduction",
+    refuse_token("engine::kernel#unknown_function", name,
+                 "an elementwise op without attributes, size, or a reduction",
                  "docs/ops has the names of ops; reductions are sum, mean, max, min and logsumexp");
   std::vector<TermId> in;
   do {

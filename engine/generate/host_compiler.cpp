@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -47,7 +48,7 @@ std::optional<std::string> path_of(const std::string& name) {
 /// A file without a name, which goes with its last descriptor.
 class NamelessFile {
  public:
-  NamelessFile() : file_(std::tmpfile(), std::fclose) {
+  NamelessFile() : file_(opened(), std::fclose) {
     if (!file_) throw_failed();
   }
   [[nodiscard]] int descriptor() const { return ::fileno(file_.get()); }
@@ -63,9 +64,26 @@ class NamelessFile {
   }
 
  private:
+  /// Returns the folder of temporary files: what TMPDIR says, else that of the system.
+  static fs::path folder() {
+    const char* named = std::getenv("TMPDIR");
+    return named == nullptr || *named == 0 ? fs::path(P_tmpdir) : fs::path(named);
+  }
+  /// Opens it in the folder of temporary files; null, and `errno`, where that fails.
+  static std::FILE* opened() {
+    std::string name = folder() / "lodestone_XXXXXX";
+    const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor < 0) return nullptr;
+    ::unlink(name.c_str());
+    std::FILE* const file = ::fdopen(descriptor, "w+b");
+    if (file == nullptr) ::close(descriptor);
+    return file;
+  }
   [[noreturn]] static void throw_failed() {
     throw core::FileError("engine::HostCompiler#no_temporary_file",
-                          "expected room for a temporary file, got: {}; check TMPDIR", std::strerror(errno));
+                          "{}: expected room for a temporary file in this folder, got: {}; set TMPDIR to "
+                          "one that has it",
+                          folder().string(), std::strerror(errno));
   }
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };

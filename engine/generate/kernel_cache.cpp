@@ -27,6 +27,7 @@ using core::log::Id;
 using FileStatus = struct stat;
 
 constexpr mode_t for_owner = 0700, file_of_owner = 0600, by_others = 022;
+constexpr uid_t root = 0;
 
 /// Returns the last line of a library: loaders do not read it.
 std::string seal_of(std::string_view bytes) {
@@ -88,12 +89,19 @@ void KernelCache::use(const fs::path& folder) {
   };
   if (!folder.is_absolute())
     refuse("expected an absolute path of a folder, as XDG_CACHE_HOME or HOME give one");
-  core::make_folder(folder.parent_path());
-  if (::mkdir(folder.c_str(), for_owner) != 0 && errno != EEXIST) refuse(std::strerror(errno));
+  const fs::path parent = folder.parent_path();
+  core::make_folder(parent.parent_path());
   FileStatus status{};
-  if (::stat(folder.c_str(), &status) != 0) refuse(std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) refuse("it is no folder");
-  if (status.st_uid != ::geteuid()) refuse("somebody else owns it");
+  for (const fs::path& each : {parent, folder}) {
+    if (::mkdir(each.c_str(), for_owner) != 0 && errno != EEXIST) refuse(std::strerror(errno));
+    if (::stat(each.c_str(), &status) != 0) refuse(std::strerror(errno));
+    if (!S_ISDIR(status.st_mode)) refuse(fmt::format("{} is no folder", each.string()));
+    const bool is_own = status.st_uid == ::geteuid() || (each == parent && status.st_uid == root);
+    if (!is_own) refuse(fmt::format("somebody else owns {}", each.string()));
+    if (each == parent && (status.st_mode & by_others) != 0)
+      refuse(fmt::format("others may write {0}, and put another folder in its place; chmod go-w {0}",
+                         each.string()));
+  }
   folder_ = folder;
   if ((status.st_mode & by_others) != 0) {
     if (::chmod(folder.c_str(), for_owner) != 0) refuse(std::strerror(errno));

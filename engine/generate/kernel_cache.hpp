@@ -19,8 +19,9 @@ class KernelCache {
  public:
   static constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
 
-  /// Makes the folder where it is missing; nobody else may enter it. One that cannot be used, or no name,
-  /// is replaced by a folder of this process, with a warning. The oldest files go where all take more than
+  /// Makes the folder, and the one above, where they are missing; nobody else may enter them. One that cannot
+  /// be used, that stands where others may write, or no name, is replaced by a folder of this process, with a
+  /// warning. The oldest files go where all take more than
   /// `limit` bytes. errors: FileError where no folder can be made at all.
   explicit KernelCache(const std::filesystem::path& folder, std::uintmax_t limit = most_bytes);
   ~KernelCache();

@@ -22,6 +22,30 @@ std::size_t taken_by(const Aval& aval) {
 
 // ---- Memory ----------------------------------------------------------------------------------------------
 
+/// The arrays that programs hold, each once.
+class HeldArrays {
+ public:
+  void add(const Program& program) {
+    for (const Tensor& each : program.constants()) add(each);
+    for (const RecipePtr& each : program.parts().recipes) add(each);
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  void add(const Tensor& tensor) {
+    const BufferPtr& buffer = tensor.node().buffer;
+    if (buffer && seen_.insert(buffer.get()).second) bytes_ += Arena::taken_by(buffer->bytes());
+  }
+  /// Adds what a constant was made of, which is kept for plans of other extents.
+  void add(const RecipePtr& recipe) {
+    if (!recipe) return;
+    if (recipe->given.is_valid()) add(recipe->given);
+    for (const RecipePtr& each : recipe->in) add(each);
+  }
+  std::set<const Buffer*> seen_;
+  std::size_t bytes_ = 0;
+};
+
 /// Returns the bytes that are in use as long as a run lasts.
 DryRun::Memory memory_at_first(const RecordedFunction& f, const Plan& plan) {
   DryRun::Memory memory;
@@ -36,13 +60,9 @@ DryRun::Memory memory_at_first(const RecordedFunction& f, const Plan& plan) {
   for (const Variable& each : f.assigned) {
     if (std::ranges::find(f.read, each) == f.read.end()) of_cell(each) += taken_by(each.value().aval());
   }
-  std::set<const Buffer*> seen;
-  for (const Program* program : {&plan.program(), &plan.running()}) {
-    for (const Tensor& each : program->constants()) {
-      const BufferPtr& buffer = each.node().buffer;
-      if (buffer && seen.insert(buffer.get()).second) memory.constants += Arena::taken_by(buffer->bytes());
-    }
-  }
+  HeldArrays held;
+  for (const Program* program : {&plan.program(), &plan.running()}) held.add(*program);
+  memory.constants = held.bytes();
   for (const Block& each : plan.lowered().blocks) memory.block += Arena::taken_by(each.bytes);
   for (const Launch& each : plan.lowered().launches) {
     if (each.control == nullptr)

@@ -24,7 +24,8 @@ struct DryRun {
     std::size_t arguments = 0;   ///< and numbers that the host feeds
     std::size_t parameters = 0;  ///< cells that training changes along their gradients
     std::size_t state = 0;       ///< other cells: moments, statistics, random keys
-    std::size_t constants = 0;   ///< captured arrays, and numbers, though other programs may share these
+    std::size_t constants = 0;   ///< captured arrays and numbers, and those that constants were made of;
+                                 ///< other programs may share them
     std::size_t block = 0;       ///< all that lives and dies within a call
     std::size_t results = 0;     ///< arrays that leave, new values of cells without the place of the old ones
     /// The part of the block in which the launch with the largest workspace works.

@@ -50,8 +50,8 @@ PlannedFunction planned_function(const Function& f, std::span<const Aval> argume
                                 "tensor which a transform follows; look at it outside of transforms {}",
                                 at_line(where));
   std::vector<Strides> strides = strides_of_inputs(*recorded);
-  auto plan = std::make_unique<const Plan>(recorded->program, strides, level, recorded->donors(),
-                                           HostJit::none(), budget);
+  auto plan =
+      plan_or_recorded(recorded->program, strides, level, recorded->donors(), HostJit::none(), budget);
   return {*std::move(recorded), std::move(strides), level, std::move(plan)};
 }
 

@@ -9,7 +9,7 @@
 
 namespace lodestone::tests {
 
-/// An empty folder of this test's own, removed at the end.
+/// An empty folder of this test's own, which nobody else may enter, removed at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -17,6 +17,7 @@ class TemporaryFolder {
     path_ = std::filesystem::temp_directory_path() /
             ("lodestone_test_" + std::to_string(getpid()) + "_" + std::to_string(++count));
     std::filesystem::create_directories(path_);
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
   }
   ~TemporaryFolder() {
     std::error_code ignored;

@@ -7,6 +7,7 @@
 #include "engine/graph/op_table.hpp"
 #include "engine/nn/initial_values.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/testing/difference.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
@@ -105,6 +106,25 @@ TEST_CASE("oneDNN: convolutions of many items in pieces agree with plain loops",
     CHECK(gap_to_reference(f, in) < 2e-6);
     CHECK(gap_to_reference([&](const Tensors& at) { return Tensors{linearize(f, at).vjp({back})[1]}; }, in) <
           5e-6);
+  }
+}
+
+TEST_CASE("oneDNN: no cell is written in its place before a run that the library may refuse", "[engine]") {
+  InitialValues initial(3);
+  const auto draw = [&](const Shape& shape) { return initial.draw(shape, normal_around(0.0, 1.0)).eval(); };
+  const Tensors in{draw({8, 20, 20, 16}), draw({3, 3, 16, 32})};
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Tensors inputs{cast(in[0], dtype).eval(), cast(in[1], dtype).eval()};
+    const Variable cell("cell", cast(draw({100}), dtype).eval(), Variable::Role::state);
+    const Compiled compiled = compile([&](const Tensors& at) -> Tensors {
+      cell.assign(cell.value() * 2.0);
+      return {conv(at[0], at[1], {.stride = {2, 2}})};
+    });
+    static_cast<void>(compiled(inputs));
+    const std::int64_t n_before = n_onednn_runs(), n_undonated = compiled.stats().n_undonated;
+    static_cast<void>(compiled(inputs));
+    if (n_onednn_runs() > n_before) CHECK(compiled.stats().n_undonated == n_undonated + 1);
+    if (dtype == DType::f64) CHECK(compiled.stats().n_undonated == 0);
   }
 }
 

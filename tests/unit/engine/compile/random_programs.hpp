@@ -7,6 +7,7 @@
 #include "engine/record/record.hpp"
 #include "engine/record/trace.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -50,10 +51,11 @@ inline engine::Tensor drawn(engine::DType dtype, const engine::Shape& shape, std
     return cast(core::name_of(dtype)[0] == 'u' ? engine::abs(real) * 3.0 : real * 3.0, dtype).eval();
   return cast(real, dtype).eval();
 }
-/// Returns the seeds of random programs from `first` on, or the one that LODESTONE_PROGRAM_SEED names: that
-/// of a failure, to be repeated.
+/// Returns the seeds of random programs from `first` on: n of them, or as many as LODESTONE_PROGRAMS says if
+/// these are more; or the one that LODESTONE_PROGRAM_SEED names: that of a failure, to be repeated.
 inline std::vector<std::uint64_t> seeds_of_programs(std::uint64_t first, std::uint64_t n) {
   if (const char* one = std::getenv("LODESTONE_PROGRAM_SEED")) return {std::stoull(one)};
+  if (const char* more = std::getenv("LODESTONE_PROGRAMS")) n = std::max<std::uint64_t>(n, std::stoull(more));
   std::vector<std::uint64_t> seeds(n);
   std::iota(seeds.begin(), seeds.end(), first);
   return seeds;

@@ -91,11 +91,25 @@ TEST_CASE("fast mode: what is not finite stays so, and zeros keep their sign", "
   const Tensor x = Tensor::from(std::vector{0.0, -0.0, infinity, -infinity, std::nan("")}, {5});
   const Function f = [](const Tensors& in) -> Tensors {
     const Tensor& at = in[0];
-    return {at / 3.0, at / -0.1, 0.3 * (at * -7.0), power(at, 2.0), power(at, 3.0)};
+    return {at / 3.0, at / -0.1, -7.0 * (at * 0.3), power(at, 2.0), power(at, 3.0)};
   };
   const Compiled fast = compile(f, {.exactness = Exactness::fast});
   CHECK(same_bits(fast({x}), f({x})));
   CHECK(fast.stats().liberties.size() == 3);
+}
+
+TEST_CASE("fast mode: a product that overflows on the way stays infinite", "[engine]") {
+  const Tensor x = Tensor::from(std::vector{1e300, -1e300, 1e-300, 2.0}, {4});
+  for (const auto& [inner, outer, n] :
+       {std::tuple{1e10, 1e-10, 0}, std::tuple{-1e10, 0.5, 0}, std::tuple{2.0, 3.0, 1},
+        std::tuple{1e-10, 1e10, 1}, std::tuple{0.5, 0.5, 1}}) {
+    INFO(outer << " (" << inner << " x)");
+    const auto twice = [a = inner, b = outer](const Tensors& in) -> Tensors { return {b * (a * in[0])}; };
+    const Compiled fast = compile(twice, {.exactness = Exactness::fast});
+    const auto given = fast({x})[0].to_vector<double>(), strict = twice({x})[0].to_vector<double>();
+    CHECK(std::ssize(fast.stats().liberties) == n);
+    for (std::size_t i = 0; i < given.size(); ++i) CHECK(std::isinf(given[i]) == std::isinf(strict[i]));
+  }
 }
 
 TEST_CASE("fast mode: ops whose bound would not hold stay", "[engine]") {

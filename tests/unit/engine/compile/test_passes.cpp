@@ -2,14 +2,17 @@
 #include "engine/compile/compile.hpp"
 #include "engine/compile/passes.hpp"
 #include "engine/core/map_algebra.hpp"
+#include "engine/graph/evaluate.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/external.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment_variable.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/warnings.hpp"
 #include "tests/unit/engine/row.hpp"
+#include "tests/unit/engine/same_bits.hpp"
 
 #include <array>
 #include <filesystem>
@@ -97,14 +100,100 @@ TEST_CASE("passes: the page on compiled functions shows the program after each o
   CHECK(compiled.stats().n_launches == 2);
 }
 
+namespace {
+
+/// Leaves by no error of the engine's own, as a look-up does that finds nothing.
+Program without_entry(const Program&, std::span<const Strides>) {
+  static_cast<void>(std::map<int, Program>().at(1));
+  return sample_program();
+}
+
+/// A fault while a plan is made. The hooking of level O1 asks a row first how much memory it needs to work
+/// in, then lowering asks, then the verifier.
+struct Fault {
+  int n_growing = 0;  ///< so many answers grow: more than what the launch has by then
+  int throws_at = 0;  ///< the number of the question at which the row throws
+};
+Fault next_fault;
+int n_asked = 0;
+
+Workspace faulty_workspace(const KernelCall&) {
+  ++n_asked;
+  if (n_asked == next_fault.throws_at) throw std::out_of_range("map::at");
+  return {64 * static_cast<std::size_t>(n_asked <= next_fault.n_growing ? n_asked : 1), 0};
+}
+
+/// Gives its input, of f64.
+OpInfo row_with_faults() {
+  OpInfo op;
+  op.name = "faulty";
+  op.dtypes = DTypes{DType::f64, DType::f32};
+  op.infer = [](const InferArgs& args) { return args.aval(0); };
+  op.derivative.why_none = "it is not needed";
+  const auto run = [](const KernelCall& call) {
+    std::copy_n(call.in[0].as<double>(), call.in[0].count(), call.out[0].as<double>());
+  };
+  op.with_kernel(Backend::reference, DType::f64,
+                 {.name = "reference", .run = run, .contiguous_inputs = true, .workspace = faulty_workspace});
+  return op;
+}
+
+Tensors with_faulty(const Tensors& x) {
+  static const OpInfo op = row_with_faults();
+  return {record(op, {exp(x[0]) * 2.0}, {}, std::source_location::current()) + 1.0};
+}
+
+/// Returns whether a compiled call has the result of an eager one although its plan meets a fault.
+bool outlives(Fault fault, const Compiled& compiled, const Tensors& x) {
+  const Tensors right = with_faulty(x);
+  eval(right);
+  n_asked = 0;
+  next_fault = fault;
+  const bool is_same = tests::same_bits(compiled(x), right);
+  next_fault = {};
+  return is_same && n_asked > std::max(fault.n_growing, fault.throws_at);
+}
+
+}  // namespace
+
 TEST_CASE("passes: a fault of the compiler costs time and no result, and is told once", "[engine]") {
   const tests::EnvironmentVariable as_users("LODESTONE_COMPILE", "");
   const Program program = sample_program();
+  const std::array by_look_up{passes_of(Level::O1)[0], Pass{"test", Stage::running, without_entry}};
+  const Compiled compiled = compile(with_faulty),
+                 symbolic = compile(with_faulty, {.symbolic = {{.bound = 64}}});
+  const auto of_size = [](std::size_t n) { return Tensors{tests::row(std::vector<double>(n, 1.5))}; };
   const auto warnings = tests::warnings_of([&] {
-    for (int i = 0; i < 3; ++i) CHECK_FALSE(after(program, inputs, with_fault).has_value());
+    CHECK(outlives({.throws_at = 1}, compile(with_faulty), of_size(3)));  // in a pass
+    CHECK(outlives({.throws_at = 2}, compile(with_faulty), of_size(3)));  // in lowering
+    CHECK(outlives({.throws_at = 1}, compile(with_faulty, {.level = Level::O0}), of_size(3)));
+    CHECK(outlives({.n_growing = 3}, compiled, of_size(3)));  // the verifier finds it
+    for (const std::size_t n : {4U, 5U}) static_cast<void>(symbolic(of_size(n)));
+    CHECK(outlives({.n_growing = 2}, symbolic, of_size(6)));  // its passes have run
+    CHECK(outlives({.throws_at = 1}, symbolic, of_size(7)));
+    CHECK_FALSE(after(program, inputs, with_fault).has_value());
+    CHECK_FALSE(after(program, inputs, by_look_up).has_value());
   });
+  CHECK(compiled.text(Stage::running) == compiled.text(Stage::recorded));
+  CHECK(symbolic.stats().n_traces == 4);  // without faults two recordings serve all extents
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].id == "engine::compile#pass_failed");
+}
+
+TEST_CASE("passes: errors of the caller are no faults of the compiler", "[engine]") {
+  const tests::EnvironmentVariable as_users("LODESTONE_COMPILE", "");
+  const auto warnings = tests::warnings_of([&] {
+    const Tensors x{tests::row({1, 2, 3})};
+    const Compiled tight =
+        compile([](const Tensors& in) -> Tensors { return {sum(exp(in[0]) * in[0] + exp(in[0]))}; },
+                {.level = Level::O0, .budget = 1});
+    CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(tight(x)); }),
+               HasId("budget_too_small"));
+    const Tensors of_f32{cast(x[0], DType::f32)};
+    CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(compile(with_faulty)(of_f32)); }),
+               HasId("no_kernel_for_dtype", {"f32"}));
+  });
+  CHECK(warnings.empty());
 }
 
 TEST_CASE("passes: a fault of the compiler is an error where that is asked for", "[engine]") {
@@ -112,6 +201,17 @@ TEST_CASE("passes: a fault of the compiler is an error where that is asked for",
   const Program program = sample_program();
   CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(after(program, inputs, with_fault)); }),
              HasId("wrong_output", {"1000"}));
+  const Tensors x{tests::row({1, 2, 3})};
+  const auto call_with = [&](Fault fault) {
+    n_asked = 0;
+    next_fault = fault;
+    static_cast<void>(compile(with_faulty)(x));
+  };
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { call_with({.n_growing = 3}); }),
+             HasId("small_workspace", {"128", "192"}));
+  CHECK_THROWS_AS(call_with({.throws_at = 1}), std::out_of_range);
+  CHECK_THROWS_AS(call_with({.throws_at = 2}), std::out_of_range);
+  next_fault = {};
 }
 
 namespace {

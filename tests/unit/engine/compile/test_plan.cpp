@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/compile.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/dispatch/executor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/control.hpp"
 #include "engine/transform/external.hpp"
@@ -346,4 +348,48 @@ TEST_CASE("plan: an error names the op and its line, and the next run is a good 
              HasId("not_ready", {"[a library]", "may_fail", "(test_plan.cpp:"}));
   is_ready = true;
   CHECK(plan->run(Tensors{row({1})})[0].item<double>() == 4.0);
+}
+
+namespace {
+
+bool library_refuses = false;
+
+/// Gives its input by a library, which may refuse when half of that is written.
+OpInfo row_of_library() {
+  OpInfo op;
+  op.name = "by_library";
+  op.op_class = OpClass::window;
+  op.dtypes = DTypes{DType::f64};
+  op.infer = [](const InferArgs& args) { return args.aval(0); };
+  op.derivative.why_none = "it is not needed";
+  const auto run = [](const KernelCall& call) {
+    std::copy_n(call.in[0].as<double>(), call.in[0].count() / 2, call.out[0].as<double>());
+    if (library_refuses) throw core::DeviceError("a library#refused", "expected room, got none");
+    std::copy_n(call.in[0].as<double>(), call.in[0].count(), call.out[0].as<double>());
+  };
+  op.with_kernel(Backend::onednn, DType::f64, {.name = "onednn", .run = run, .contiguous_inputs = true});
+  return op;
+}
+
+}  // namespace
+
+TEST_CASE("plan: a library that refuses half-way leaves every cell as it was", "[engine]") {
+  static const OpInfo op = row_of_library();
+  const DefaultDevice first_processor(cpu);  // others do without such libraries
+  const Variable before("before", row({1, 2, 3, 4}), Variable::Role::state),
+      of_it("of it", row({1, 2, 3, 4}), Variable::Role::state);
+  const Compiled compiled = compile([&](const Tensors& x) -> Tensors {
+    before.assign(before.value() + x[0]);
+    of_it.assign(record(op, {of_it.value() * x[0]}, {}, std::source_location::current()));
+    return {x[0]};
+  });
+  const Tensors two{row({2, 2, 2, 2})};
+  static_cast<void>(compiled(two));
+  library_refuses = true;
+  CHECK_THROWS_AS(compiled(two), core::DeviceError);
+  CHECK(before.value().to_vector<double>() == std::vector<double>{3, 4, 5, 6});
+  CHECK(of_it.value().to_vector<double>() == std::vector<double>{2, 4, 6, 8});
+  library_refuses = false;
+  static_cast<void>(compiled(two));
+  CHECK(of_it.value().to_vector<double>() == std::vector<double>{4, 8, 12, 16});
 }

@@ -203,6 +203,45 @@ TEST_CASE("symbolic: a third recording finds what two cannot tell", "[engine]") 
   CHECK_THAT(compiled.stats().recompiles[0].what, Catch::Contains("static"));
 }
 
+TEST_CASE("symbolic: what fails for an extent that nobody asked for keeps the shape static", "[engine]") {
+  const auto small = [](const Tensors& in) -> Tensors {
+    if (in[0].dim(0) == 16) throw std::runtime_error("a table that ends at 15");
+    return {in[0] * 2.0};
+  };
+  const Compiled compiled = compile(small, batches_up_to(16));
+  for (const Dim n : {4, 5, 7}) {
+    const Tensors inputs{drawn({n, 3})};
+    CHECK(same_bits(compiled(inputs), small(inputs)));
+  }
+  CHECK(compiled.stats().n_resized == 0);
+  REQUIRE_FALSE(compiled.stats().recompiles.empty());
+  CHECK_THAT(compiled.stats().recompiles[0].what,
+             Catch::Contains("static") && Catch::Contains("a table that ends at 15"));
+}
+
+TEST_CASE("symbolic: each mode of a module has extents of its own", "[engine]") {
+  InitialValues initial(1, DType::f64);
+  const BatchNorm norm(3, initial);
+  const Compiled compiled =
+      compile([&](const Tensors& in) -> Tensors { return {norm(in[0])}; }, batches_up_to(16));
+  const auto run = [&](Mode mode, Dim n) {
+    norm.set_mode(mode);
+    const Tensors inputs{drawn({n, 3}, static_cast<std::uint64_t>(n))};
+    if (mode == Mode::evaluation)
+      CHECK(same_bits(compiled(inputs)[0], norm(inputs[0])));
+    else
+      static_cast<void>(compiled(inputs));
+  };
+  run(Mode::training, 16);
+  run(Mode::evaluation, 5);  // another mode and another extent: nothing is known of either
+  for (const Mode mode : {Mode::evaluation, Mode::training}) {
+    for (const Dim n : {16, 5, 7, 9}) run(mode, n);
+  }
+  CHECK(compiled.stats().n_traces == 4);  // two extents of each mode
+  CHECK(compiled.stats().n_resized >= 5);
+  for (const Recompile& each : compiled.stats().recompiles) CHECK_THAT(each.what, !Catch::Contains("static"));
+}
+
 TEST_CASE("symbolic: a training step on batches of any size ends in the bits of static plans", "[engine]") {
   struct Trained {
     explicit Trained(std::vector<BatchAxis> symbolic)

@@ -2,6 +2,7 @@
 #include "engine/compile/compile.hpp"
 #include "engine/core/error.hpp"
 #include "engine/generate/emit.hpp"
+#include "engine/generate/host_compiler.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
@@ -219,6 +220,27 @@ TEST_CASE("jit: compiled functions take that of the process, unless they are to 
     }
     CHECK(compiled.stats().n_by_text == (is_on && by_text ? 1 : 0));
   }
+}
+
+TEST_CASE("jit: temporary files lie where TMPDIR says, and the error of a wrong one names it", "[engine]") {
+  const TemporaryFolder folder;
+  const auto compiler = HostCompiler::find(LODESTONE_TEST_COMPILER);
+  REQUIRE(compiler);
+  const auto is_made = [&] {
+    const auto [done, message] = compiler->make_library("int f() { return 1; }", {"-shared", "-fPIC"},
+                                                        folder / "library.so", {}, false);
+    INFO(message);
+    return done;
+  };
+  {
+    const EnvironmentVariable here("TMPDIR", folder.path().c_str());
+    CHECK(is_made());
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);  // the library
+  }
+  const std::string missing = folder / "missing";
+  const EnvironmentVariable nowhere("TMPDIR", missing.c_str());
+  CHECK_THAT(error_of<core::FileError>([&] { static_cast<void>(is_made()); }),
+             HasId("no_temporary_file", {missing, "TMPDIR"}));
 }
 
 TEST_CASE("jit: the environment says what is done", "[engine]") {

@@ -83,7 +83,7 @@ TEST_CASE("kernel cache: a file is made once, for its owner alone", "[engine]") 
   KernelCache cache(folder.path() / "a" / "kernels");
   const auto path = cache.get("name", std::ref(writer));
   CHECK(path == (folder.path() / "a" / "kernels" / "name.so").string());
-  CHECK(mode_of(folder.path() / "a" / "kernels") == 0700);
+  for (const char* each : {"a", "a/kernels"}) CHECK(mode_of(folder / each) == 0700);
   CHECK(mode_of(*path) == 0600);
   CHECK(cache.get("name", std::ref(writer)) == path);
   CHECK(KernelCache(cache.folder()).get("name", std::ref(writer)) == path);
@@ -173,12 +173,20 @@ TEST_CASE("kernel cache: without a usable folder, files last as long as the proc
   };
   CHECK(used_instead_of(folder.path() / "file") != folder.path() / "file");
   CHECK(used_instead_of(folder.path() / "file" / "kernels") != folder.path() / "file" / "kernels");
+  for (const mode_t mode : {0777, 0720, 01777}) {  // who may write there can put another folder in its place
+    const fs::path open = folder.path() / fmt::format("open_{:o}", mode);
+    fs::create_directory(open);
+    REQUIRE(::chmod(open.c_str(), mode) == 0);
+    CHECK(used_instead_of(open / "kernels") != open / "kernels");
+    CHECK_FALSE(fs::exists(open / "kernels"));
+  }
   CHECK(used_instead_of("kernels") != "kernels");
   CHECK(used_instead_of("") != "");
   if (::geteuid() == 0) {
     fs::create_directory(folder / "foreign");
     REQUIRE(::chown((folder / "foreign").c_str(), 65534, 65534) == 0);
-    CHECK(used_instead_of(folder.path() / "foreign") != folder.path() / "foreign");
+    for (const fs::path& each : {folder.path() / "foreign", folder.path() / "foreign" / "kernels"})
+      CHECK(used_instead_of(each) != each);
   }
 }
 
