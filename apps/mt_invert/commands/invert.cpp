@@ -159,10 +159,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   const physics::mt::Observations observed = observe(config.data, config.profile, arguments.dim);
   if (arguments.dim == 1) {
     echo_configuration(comm, folder, arguments, config, made);
-    return io::run::write(comm, folder.path(),
-                          inversion::mt::stitch_soundings(
-                              comm, observed, problem_options(config, arguments.dim), about(config)),
-                          files);
+    return io::run::write(comm, folder.path(), stitch_soundings(comm, config, observed), files);
   }
   if (arguments.dim == 2) require_profile(observed);
   inversion::Inversion run(comm, make_problem(comm, config, observed, arguments.dim),

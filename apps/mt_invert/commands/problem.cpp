@@ -86,6 +86,16 @@ core::Worded with_place(const core::Error& error, const std::string& place) {
   throw core::InvalidArgument(with_place(error, place_of_data(data)));
 }
 
+/// Returns the place of the key whose value an error of making the problem refuses; empty for others.
+std::string place_refused(const core::Error& error, const config::Config& config) {
+  const std::string_view place = error.place();
+  if (place == "mesh::Surface::profile#is_a_map") return config.profile.table.place("surface_file");
+  if (place == "mt::ground_under#surface_through_map") return config.profile.table.place("elevation");
+  const bool is_distortion = place == "inversion::mt::problem#distortion_of_section" ||
+                             place == "inversion::mt::problem#nothing_distorted";
+  return is_distortion ? config.distortion_place : std::string();
+}
+
 ModelSource source_of(const config::ModelConfig& config) {
   if (config.from_soundings) return inversion::mt::FromSoundings{};
   if (config.file.empty()) return config.resistivity_ohm_m;
@@ -141,6 +151,9 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
   }
 }
 
+namespace {
+
+/// Returns the choices of a configuration about earth and simulations. Reads its model and surface files.
 inversion::mt::ProblemOptions problem_options(const config::Config& config, int dimension) {
   inversion::mt::ProblemOptions options{.dimension = dimension,
                                         .grid = config.grid.options,
@@ -160,15 +173,35 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, int 
   return options;
 }
 
-inversion::About about(const config::Config& config) {
-  return {.title = config.title, .configuration = config.toml};
+/// Calls make(); an error about a key of the configuration becomes one of its place.
+template <class Make>
+auto with_places(const config::Config& config, Make make) {
+  try {
+    return make();
+  } catch (const core::InvalidArgument& error) {
+    const std::string place = place_refused(error, config);
+    if (place.empty()) throw;
+    throw core::ConfigError(with_place(error, place));
+  }
+}
+
+}  // namespace
+
+inversion::Outcome stitch_soundings(MPI_Comm comm, const config::Config& config,
+                                    const mt::Observations& observed) {
+  const inversion::mt::ProblemOptions options = problem_options(config, 1);
+  return with_places(config, [&] {
+    return inversion::mt::stitch_soundings(comm, observed, options,
+                                           {.title = config.title, .configuration = config.toml});
+  });
 }
 
 inversion::Problem make_problem(MPI_Comm comm, const config::Config& config, const mt::Observations& observed,
                                 int dimension) {
   auto prior = prior_of(config.learned_prior);
   inversion::mt::ProblemOptions options = problem_options(config, dimension);
-  inversion::Problem problem = inversion::mt::problem(comm, observed, options);
+  inversion::Problem problem =
+      with_places(config, [&] { return inversion::mt::problem(comm, observed, options); });
   problem.about.title = config.title;
   problem.about.configuration = config.toml;
   problem.bounds = config.bounds;

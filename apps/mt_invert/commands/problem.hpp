@@ -14,15 +14,13 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] physics::mt::Observations observe(const config::DataConfig& data,
                                                 const config::ProfileConfig& profile, int dimension);
 
-/// Returns the choices of a configuration about earth and simulations. Reads its model and surface files.
-/// errors: those of the readers.
-[[nodiscard]] inversion::mt::ProblemOptions problem_options(const config::Config& config, int dimension);
-
-/// Returns the texts of a run.
-[[nodiscard]] inversion::About about(const config::Config& config);
+/// Inverts each station of a configuration for a layered earth. Reads its model and surface files. errors:
+/// those of the readers and of inversion::mt::stitch_soundings; ConfigError with file:line on a key.
+[[nodiscard]] inversion::Outcome stitch_soundings(MPI_Comm comm, const config::Config& config,
+                                                  const physics::mt::Observations& observed);
 
 /// Makes the problem of a configuration; reads the networks of a learned prior. errors: those of
-/// inversion::mt::problem; FileError, FormatError of the networks.
+/// inversion::mt::problem; FileError, FormatError of the networks; ConfigError with file:line on a key.
 [[nodiscard]] inversion::Problem make_problem(MPI_Comm comm, const config::Config& config,
                                               const physics::mt::Observations& observed, int dimension);
 

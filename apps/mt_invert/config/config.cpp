@@ -160,6 +160,7 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.regularization = read_regularization(table.table("regularization"));
   config.learned_prior = read_learned_prior(table.table("learned_prior"));
   config.distortion = read_distortion(table.table("static_shift"), table.table("distortion"));
+  config.distortion_place = table.table("distortion").place("enabled");
   config.inversion = read_inversion(table.table("inversion"));
   config = read(table.table("misfit"), misfit_rows(), config);
   config.uncertainty = read_uncertainty(table.table("uncertainty"));

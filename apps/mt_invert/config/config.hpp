@@ -31,6 +31,7 @@ struct Config {
   RegularizationConfig regularization;
   std::optional<LearnedPriorConfig> learned_prior;
   DistortionConfig distortion;
+  std::string distortion_place;  ///< "file:line: key" that enables matrices, for messages
   double huber_threshold = 0.0;  ///< table [misfit]; in errors of the data, 0: least squares
   InversionConfig inversion;
   std::optional<UncertaintyConfig> uncertainty;

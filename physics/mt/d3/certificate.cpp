@@ -71,9 +71,24 @@ mesh::Earth levelled(mesh::Earth earth, const Survey& survey) {
   if (!(depth_m > 0.0)) earth.sea.reset();
   return earth;
 }
-/// Returns the lines of meshes under a level ground.
-MeshSet levelled(MeshSet meshes, const mesh::Earth& level_earth) {
-  for (BandMesh& band : meshes.bands) band.node_z_m = node_depths_m(level_earth, band.grid);
+/// Returns the lines of a mesh for water of another depth: those of the water keep their shares of it, and
+/// air keeps its thickness. Without water, lines stay and their layers are air.
+fem::EdgeGrid with_depth(const fem::EdgeGrid& grid, double old_m, double new_m) {
+  std::array<std::vector<double>, 3> lines{grid.lines_m(0), grid.lines_m(1), grid.lines_m(2)};
+  if (!(old_m > 0.0 && new_m > 0.0)) return grid;
+  for (double& z : lines[2]) {
+    const bool is_air = z < -old_m * (1.0 + 1e-12);
+    if (z < 0.0) z = is_air ? z + old_m - new_m : z * new_m / old_m;
+  }
+  return fem::EdgeGrid(std::move(lines));
+}
+/// Returns meshes under a level ground. `earth`: what they were designed for.
+MeshSet levelled(MeshSet meshes, const mesh::Earth& earth, const mesh::Earth& level_earth) {
+  for (BandMesh& band : meshes.bands) {
+    band.grid = with_depth(band.grid, sea_depth_m(earth), sea_depth_m(level_earth));
+    band.node_z_m = node_depths_m(level_earth, band.grid);
+    if (!level_earth.sea) band.n_sea = 0;
+  }
   return meshes;
 }
 
@@ -176,7 +191,7 @@ class Certifier {
   void measure(const std::vector<int>& frequencies, CertificateRows& rows) const {
     const Survey part = survey_at(all_, frequencies);
     const MeshSet meshes = meshes_at(meshes_, frequencies), coarse = companions(meshes),
-                  level = levelled(meshes, layers_.earth);
+                  level = levelled(meshes, model_.earth, layers_.earth);
     rows.compare(0, part, predict(half_space_, part, level), exact(half_space_, part));
     rows.compare(1, part, predict(layers_, part, level), exact(layers_, part));
     const Eigen::VectorXd of_coarse = predict(model_, part, coarse);

@@ -18,7 +18,7 @@ constexpr double least_kink = 0.02;      // change of a slope at a line of the s
 constexpr double kink_share = 0.2;       // of its distance from a station, for cells at a kink of 45°
 constexpr double coast_share = 0.5;  // of its distance from a station, for cells per skin depth at a coast
 constexpr double coast_layer = 0.5;  // thickness of layers at the surface over the cells at a coast
-constexpr double air_over_relief = 5.0;  // heights of the relief
+constexpr double air_over_relief = 5.0;  // heights of the relief above the sea
 constexpr double deepest_seen = 2.0;     // skin depths; contacts below need cells that grow with the damping
 
 /// One column of the parameter grid, from the surface down.
@@ -248,8 +248,7 @@ class Finder {
 
   /// Lines of the surface at which its slope changes: cells there are small beside stations.
   void add_relief() {
-    const double under_air_m = surface_.lowest_m() - sea_depth_m(earth_);
-    result_.least_air_m = air_over_relief * std::max(0.0, under_air_m - surface_.highest_m());
+    result_.least_air_m = air_over_relief * (height_of_layers_m(earth_) - sea_depth_m(earth_));
     if (surface_.is_flat()) return;
     const Eigen::MatrixXd z = surface_.z_m();
     const std::vector<double> one{0.0};
@@ -288,23 +287,28 @@ class Finder {
       const double delta = skin_depth_m(resistivity_[grid_.index(0, grid_.nearest(mesh::Axis::y, station.y_m),
                                                                  grid_.nearest(mesh::Axis::x, station.x_m))],
                                         highest_hz_);
-      const double smallest = 0.25 * delta / options_.cells_per_skin_depth;
+      const bool is_wet = earth_.sea && water_depth_m(earth_, station.x_m, station.y_m) > 0.0;
+      const double of_water = is_wet ? skin_depth_m(earth_.sea->resistivity_ohm_m, highest_hz_) : delta;
+      const double smallest = 0.25 * std::min(delta, of_water) / options_.cells_per_skin_depth;
       least = std::min(least, std::max(smallest, kink_share * std::hypot(place[axis] - at, aside)));
     }
     return least;
   }
 
   /// Layers of the sea, at its surface and at stations on its floor, and cells at its coasts. Layers share
-  /// the depth of the water, so those of the deepest are larger than those of a station.
+  /// the depth of the water, or the least height where it is shallow. Those of the deepest are larger than
+  /// those of a station.
   void add_sea(const mesh::Sea& sea) {
     const double delta = skin_depth_m(sea.resistivity_ohm_m, highest_hz_), deepest_m = sea_depth_m(earth_);
     result_.sea_depth_m = deepest_m;
     result_.sea_sizes.push_back({-deepest_m, body_over_layer * options_.first_layer * delta});
     for (const Station& station : stations_) {
       const double depth_m = water_depth_m(earth_, station.x_m, station.y_m);
-      if (depth_m > 0.0)
-        result_.sea_sizes.push_back(
-            {0.0, options_.first_layer * std::min(delta, depth_m) * std::max(1.0, deepest_m / depth_m)});
+      if (!(depth_m > 0.0)) continue;
+      const double layers_m = std::max(depth_m, least_layers * deepest_m);
+      const double size_m = options_.first_layer * std::min(delta, layers_m);
+      result_.sea_sizes.push_back({0.0, size_m * deepest_m / layers_m});
+      if (depth_m < layers_m) result_.sizes[2].push_back({0.0, size_m / stretch_});  // H may come from there
     }
     const Eigen::MatrixXd z = surface_.z_m();
     const std::vector<double> one{0.0};

@@ -18,7 +18,9 @@ namespace lodestone::physics::mt::d3 {
 
 namespace {
 
-constexpr double coarsest = 30.0;  // times the sizes of the rules
+constexpr double coarsest = 30.0;            // times the sizes of the rules
+constexpr double least_layers_of_sea = 6.0;  // so that companions have three
+constexpr double air_growth_over_sea = 0.3;  // of that over land, for what water shields is a small rest
 
 /// Lines from the top of the air to the surface, which is 0.
 std::vector<double> air_lines(double first_m, double height_m, double growth) {
@@ -29,14 +31,15 @@ std::vector<double> air_lines(double first_m, double height_m, double growth) {
 }
 
 /// Lines of the sea from its surface down, without the floor; none without a sea. Their number is even, so
-/// that companions keep the surface. The extrapolation of H needs three layers.
+/// that companions keep the surface. The extrapolation of H needs three layers, on companions as well.
 std::vector<double> sea_lines(const MeshFeatures& features, double slope, double coarsen) {
   if (!(features.sea_depth_m > 0.0)) return {};
   auto sizes = features.sea_sizes;
-  for (auto& feature : sizes)
-    feature.size_m = std::min(feature.size_m * coarsen, 0.25 * features.sea_depth_m);
-  auto lines = fem::graded_lines(-features.sea_depth_m, 0.0, {}, sizes,
-                                 {.slope = slope, .far_slope = slope, .even = true});
+  for (auto& feature : sizes) feature.size_m *= coarsen;
+  const double thickest_m = features.sea_depth_m / least_layers_of_sea;
+  auto lines =
+      fem::graded_lines(-features.sea_depth_m, 0.0, {}, sizes,
+                        {.slope = slope, .far_slope = slope, .max_size_m = thickest_m, .even = true});
   lines.pop_back();
   return lines;
 }
@@ -81,8 +84,9 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
                                          .kept_m = thinned(features.kept[2], coarsen)});
   const auto sea = sea_lines(features, z_slope, coarsen);
   const double first_m = sea.empty() ? ground[1] : (sea.size() > 1 ? sea[1] : 0.0) - sea[0];
+  const double air_growth = (options.air_growth - 1.0) * (sea.empty() ? 1.0 : air_growth_over_sea);
   lines[2] = air_lines(first_m, std::max(options.air_height * features.penetration_m, features.least_air_m),
-                       1.0 + (options.air_growth - 1.0) * coarsen);
+                       1.0 + air_growth * coarsen);
   for (double& line : lines[2]) line -= features.sea_depth_m;
   if (!sea.empty()) {
     lines[2].insert(lines[2].end(), sea.begin() + 1, sea.end());

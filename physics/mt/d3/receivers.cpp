@@ -185,27 +185,50 @@ namespace {
 class ReliefRows {
  public:
   ReliefRows(const fem::ReliefGrid& grid, int ground, const Station& station,
-             const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above)
+             const Eigen::MatrixXd& top_resistivity, const Water& water)
       : grid_(grid),
         lines_(grid.lines()),
         ground_(ground),
         x_(lines_.lines_m(0), station.x_m),
-        y_(lines_.lines_m(1), station.y_m) {
-    const double water_ohm_m = resistivity_above.minCoeff();
-    is_under_water = water_ohm_m < least_air_ohm_m && resistivity_above(x_.cell, y_.cell) < 2.0 * water_ohm_m;
-    add_electric(top_resistivity, resistivity_above);
-    if (is_under_water) add_vertical_electric(resistivity_above);
+        y_(lines_.lines_m(1), station.y_m),
+        water_(water) {
+    if (water_.is_wet(x_.cell, y_.cell)) choose_layers();
+    add_electric(top_resistivity);
+    if (is_under_water) add_vertical_electric();
     add_magnetic();
   }
   EdgeRow along_x, along_y, e_z, h_x, h_y, h_z;
-  double p = 0.0, q = 0.0;  ///< ∂z/∂x, ∂z/∂y of the surface
-  bool is_under_water = false;
+  double p = 0.0, q = 0.0;      ///< ∂z/∂x, ∂z/∂y of the surface
+  bool is_under_water = false;  ///< under layers of water enough to extrapolate in
 
  private:
-  void add_electric(const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above) {
+  static constexpr int most_layers = 3, fewest_layers = 2;
+
+  /// The layers that fields on the surface are extrapolated from, beginning at it.
+  struct Layers {
+    int n, first, step;
+    int operator[](int a) const { return first + step * a; }
+  };
+
+  /// Chooses the layers that H and E_z come from: those of whole water in all columns of the rows, or, where
+  /// there are too few, those below the ground.
+  void choose_layers() {
+    int least = most_layers;
+    for (const auto& [i, wx] : x_.between_lines()) {
+      for (const auto& [j, wy] : y_.between_lines()) {
+        for (const auto& [a, b] : {std::pair{0, 0}, {1, 0}, {0, 1}, {1, 1}})
+          least = std::min(least, water_.n_whole(i - a, j - b));
+      }
+    }
+    is_under_water = least >= fewest_layers;
+    water_layers_.n = least;
+    magnetic_layers_ = is_under_water ? water_layers_ : Layers{most_layers, ground_, 1};
+  }
+
+  void add_electric(const Eigen::MatrixXd& top_resistivity) {
     const auto is_contact = [&](int i, int j, int other_i, int other_j) {
       return (!is_under_water && differ(top_resistivity(i, j), top_resistivity(other_i, other_j))) ||
-             differ(resistivity_above(i, j), resistivity_above(other_i, other_j));
+             is_coast(i, j, other_i, other_j);
     };
     const auto is_kink_x = [&](int i) {
       return std::abs(grid_.slope(0, i, y_.cell, ground_) - grid_.slope(0, i - 1, y_.cell, ground_)) >
@@ -234,18 +257,14 @@ class ReliefRows {
   }
 
   /// Adds E_z of the water down to its floor, beyond no coast.
-  void add_vertical_electric(const Eigen::MatrixXd& resistivity_above) {
-    const auto is_coast_x = [&](int i) {
-      return differ(resistivity_above(i - 1, y_.cell), resistivity_above(i, y_.cell));
-    };
-    const auto is_coast_y = [&](int j) {
-      return differ(resistivity_above(x_.cell, j - 1), resistivity_above(x_.cell, j));
-    };
+  void add_vertical_electric() {
+    const auto is_coast_x = [&](int i) { return is_coast(i - 1, y_.cell, i, y_.cell); };
+    const auto is_coast_y = [&](int j) { return is_coast(x_.cell, j - 1, x_.cell, j); };
     for (const auto& [i, wx] : x_.within_kinks(is_coast_x)) {
       for (const auto& [j, wy] : y_.within_kinks(is_coast_y)) {
-        const auto shares = shares_of_layers([&, i = i, j = j](int k) { return grid_.z_m(i, j, k); });
-        for (int a = 0; a < n_layers_above; ++a) {
-          const int k = ground_ - a - 1;
+        const auto shares = shares_of(water_layers_, [&, i = i, j = j](int k) { return grid_.z_m(i, j, k); });
+        for (int a = 0; a < water_layers_.n; ++a) {
+          const int k = water_layers_[a];
           e_z.emplace_back(lines_.edge(2, i, j, k), wx * wy * shares[a] / grid_.height_m(i, j, k));
         }
       }
@@ -267,31 +286,32 @@ class ReliefRows {
     h_y = of_y.take();
     h_z = of_z.take();
   }
-  /// Returns the weights with which fields in the middle of the layers above give those on the surface.
-  /// z(k): depth of a line there.
+  /// Returns the weights with which fields in the middle of layers give those on the surface. z(k): depth of
+  /// a line there.
   template <class Depth>
-  [[nodiscard]] std::array<double, 3> shares_of_layers(Depth z) const {
-    std::array<double, n_layers_above> height{}, shares{};
-    for (int a = 0; a < n_layers_above; ++a)
-      height[a] = z(ground_) - 0.5 * (z(ground_ - a) + z(ground_ - a - 1));
-    for (int a = 0; a < n_layers_above; ++a) {
+  [[nodiscard]] std::array<double, most_layers> shares_of(const Layers& layers, Depth z) const {
+    std::array<double, most_layers> height{}, shares{};
+    for (int a = 0; a < layers.n; ++a) height[a] = z(ground_) - 0.5 * (z(layers[a]) + z(layers[a] + 1));
+    for (int a = 0; a < layers.n; ++a) {
       shares[a] = 1.0;
-      for (int b = 0; b < n_layers_above; ++b) {
+      for (int b = 0; b < layers.n; ++b) {
         if (b != a) shares[a] *= height[b] / (height[b] - height[a]);
       }
     }
     return shares;
   }
-  /// Adds the field normal to the vertical faces above an edge of the surface, extrapolated down to it. The
-  /// faces are normal to `axis` and begin at node (i, j).
+  /// Adds the field normal to the vertical faces above or below an edge of the surface, extrapolated to it.
+  /// The faces are normal to `axis` and begin at node (i, j).
   void add_across(int axis, int i, int j, double weight, FaceRow& row) const {
     const int other_i = i + axis, other_j = j + 1 - axis;  // the far end of the edge
     const auto z = [&](int k) { return 0.5 * (grid_.z_m(i, j, k) + grid_.z_m(other_i, other_j, k)); };
-    const auto shares = shares_of_layers(z);
+    const auto shares = shares_of(magnetic_layers_, z);
     const double width = axis == 0 ? lines_.width_m(1, j) : lines_.width_m(0, i);
-    for (int a = 0; a < n_layers_above; ++a) {
-      const double area = width * (z(ground_ - a) - z(ground_ - a - 1));
-      row.add_circulation(axis, i, j, ground_ - a - 1, weight * shares[a] / area);
+    for (int a = 0; a < magnetic_layers_.n; ++a) {
+      const int k = magnetic_layers_[a];
+      // The mean of 1/height at both ends, as in the operator: its H keeps Ampère's law in a wedge of water.
+      const double per_height = 0.5 / grid_.height_m(i, j, k) + 0.5 / grid_.height_m(other_i, other_j, k);
+      row.add_circulation(axis, i, j, k, weight * shares[a] * per_height / width);
     }
   }
   /// Adds H_z at the middle of a face of the surface: what passes through it, and what its slope takes of the
@@ -309,22 +329,25 @@ class ReliefRows {
   static bool differ(double one_ohm_m, double other_ohm_m) {
     return std::max(one_ohm_m, other_ohm_m) > least_contact * std::min(one_ohm_m, other_ohm_m);
   }
+  [[nodiscard]] bool is_coast(int i, int j, int other_i, int other_j) const {
+    return water_.is_wet(i, j) != water_.is_wet(other_i, other_j);
+  }
 
-  static constexpr int n_layers_above = 3;
-  static constexpr double least_kink = 0.2;       // change of a slope between neighbours
-  static constexpr double least_air_ohm_m = 1e8;  // water is no more resistive
+  static constexpr double least_kink = 0.2;  // change of a slope between neighbours
   const fem::ReliefGrid& grid_;
   const fem::EdgeGrid& lines_;
   int ground_;
   Axis x_, y_;
+  const Water& water_;
+  Layers water_layers_{most_layers, ground_ - 1, -1}, magnetic_layers_ = water_layers_;
 };
 
 }  // namespace
 
 Receiver::Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
-                   const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above) {
+                   const Eigen::MatrixXd& top_resistivity, const Water& water) {
   check_inside(grid.lines(), station);
-  const ReliefRows rows(grid, ground, station, top_resistivity, resistivity_above);
+  const ReliefRows rows(grid, ground, station, top_resistivity, water);
   const double p = rows.p, q = rows.q, length = 1.0 + p * p + q * q;
   const double to_x = std::sqrt(1.0 + p * p), to_y = std::sqrt(1.0 + q * q), normal = std::sqrt(length);
   const auto set = [this](Channel channel, std::initializer_list<std::pair<double, const EdgeRow*>> parts) {

@@ -4,6 +4,7 @@
 
 #include "physics/fem/relief_grid.hpp"
 #include "physics/mt/d3/background.hpp"
+#include "physics/mt/d3/relief.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <array>
@@ -30,12 +31,14 @@ class Receiver {
            const Eigen::MatrixXd& top_resistivity);
 
   /// Makes the rows on a relief, for fields of the station's definition. Edges on the surface carry E along
-  /// it, and no current leaves the ground: E_z = p E_x + q E_y with its slopes p, q. Under water E_z is that
-  /// of the water, and contacts of the ground do not count. H and that E_z are extrapolated down through the
-  /// three layers above. Sensors parallel to the slope point along its rise to x and to y.
-  /// `resistivity_above`: of the cells above the ground, where coasts are contacts.
+  /// it, and no current leaves the ground: E_z = p E_x + q E_y with its slopes p, q. H is extrapolated down
+  /// through the three layers above. Sensors parallel to the slope point along its rise to x and to y.
+  ///
+  /// Under water, coasts are contacts of E. With at least two whole layers of it, those of the ground are
+  /// none, and E_z is that of the water; this and H come from as many layers of it, at most three. In water
+  /// that is shallower H comes from three layers below.
   Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
-           const Eigen::MatrixXd& top_resistivity, const Eigen::MatrixXd& resistivity_above);
+           const Eigen::MatrixXd& top_resistivity, const Water& water);
 
   /// Returns a field. units: V/m and A/m for circulations in V.
   [[nodiscard]] Complex measure(Channel channel, double omega, const Eigen::VectorXcd& circulation) const;

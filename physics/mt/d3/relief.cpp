@@ -12,8 +12,6 @@ namespace lodestone::physics::mt::d3 {
 
 namespace {
 
-constexpr double thinnest_water = 0.05;  // height of the layers of water on land, over the deepest water
-
 /// The heights of a surface: z = level + s with s from −height to 0.
 struct Relief {
   double level_m, height_m;
@@ -28,7 +26,7 @@ class Above {
       : sea_(earth.sea), lowest_m_(earth.surface.lowest_m()), deepest_m_(sea_depth_m(earth)), top_m_(top_m) {}
   /// Returns the true z of a line at a place of the surface.
   [[nodiscard]] double z_m(double line_m, double surface_m) const {
-    const double height_m = sea_ ? std::max(surface_m - sea_->level_m, thinnest_water * deepest_m_) : 0.0;
+    const double height_m = sea_ ? std::max(surface_m - sea_->level_m, least_layers * deepest_m_) : 0.0;
     if (-line_m <= deepest_m_) return surface_m + line_m * height_m / deepest_m_;
     const double under_air_m = surface_m - height_m, share = (-line_m - deepest_m_) / (top_m_ - deepest_m_);
     return under_air_m + share * (lowest_m_ - top_m_ - under_air_m);
@@ -59,6 +57,13 @@ double water_depth_m(const mesh::Earth& earth, double x_m, double y_m) {
   return earth.surface.z_at(x_m, y_m) - earth.sea->level_m;
 }
 
+double height_of_layers_m(const mesh::Earth& earth) {
+  const double lowest_m = earth.surface.lowest_m(), highest_m = earth.surface.highest_m();
+  const double on_highest_m =
+      earth.sea ? std::max(highest_m - earth.sea->level_m, least_layers * sea_depth_m(earth)) : 0.0;
+  return lowest_m - highest_m + on_highest_m;
+}
+
 double layer_stretch(const mesh::Earth& earth) {
   const Relief relief(earth.surface);
   if (relief.height_m == 0.0 || earth.grid.reference() == mesh::DepthReference::surface) return 1.0;
@@ -68,13 +73,14 @@ double layer_stretch(const mesh::Earth& earth) {
 Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lines) {
   const Relief relief(earth.surface);
   if (relief.height_m == 0.0 && !earth.sea) return {};
-  const double top_m = -lines.lines_m(2).front(),
-               under_air_m = std::max(relief.height_m, (1.0 + thinnest_water) * sea_depth_m(earth));
+  const double top_m = -lines.lines_m(2).front(), under_air_m = height_of_layers_m(earth);
   if (!(top_m > under_air_m))
-    throw core::InvalidArgument("mt::d3::node_depths_m#low_air",
-                                "expected air above the relief of {:.4g} m, got {:.4g} m of air; raise "
-                                "air_height",
-                                under_air_m, top_m);
+    throw core::InvalidArgument(
+        "mt::d3::node_depths_m#low_air",
+        "expected air up to more than {:.4g} m above the lowest ground, {}, got "
+        "{:.4g} m; raise air_height",
+        under_air_m, earth.sea ? "where the layers of the sea end on the highest" : "where the highest is",
+        top_m);
   const Above above(earth, top_m);
   const bool is_draped = earth.grid.reference() == mesh::DepthReference::surface;
   const double below_m = is_draped ? 0.0 : level_below_m(earth.grid, relief);
@@ -91,6 +97,26 @@ Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lin
     }
   }
   return result;
+}
+
+Water water_on(const mesh::Earth& earth, const fem::ReliefGrid& grid, int ground) {
+  const int n_x = grid.lines().n(0), n_y = grid.lines().n(1);
+  Water water{.n_whole = Eigen::ArrayXXi::Zero(n_x, n_y),
+              .is_wet = decltype(Water::is_wet)::Constant(n_x, n_y, false)};
+  if (!earth.sea) return water;
+  const double rounding_m = 1e-9 * sea_depth_m(earth);
+  const auto depths_m = [&](int i, int j, int k) {  // least and greatest at the corners
+    const auto z = [&](int a, int b) { return grid.z_m(i + a, j + b, k) - earth.sea->level_m; };
+    return std::minmax({z(0, 0), z(1, 0), z(0, 1), z(1, 1)});
+  };
+  for (int j = 0; j < n_y; ++j) {
+    for (int i = 0; i < n_x; ++i) {
+      water.is_wet(i, j) = depths_m(i, j, ground).second > rounding_m;
+      int& n = water.n_whole(i, j);
+      while (n < ground && water.is_wet(i, j) && depths_m(i, j, ground - n - 1).first >= -rounding_m) ++n;
+    }
+  }
+  return water;
 }
 
 namespace {

@@ -15,6 +15,12 @@ namespace lodestone::physics::mt::d3 {
 /// Returns the depth of the water at a place, negative on land. The earth must have a sea.
 [[nodiscard]] double water_depth_m(const mesh::Earth& earth, double x_m, double y_m);
 
+/// The least height of the layers of water together, on land and in shallow water, over the deepest water.
+inline constexpr double least_layers = 0.05;
+/// Returns the height above the lowest ground of the highest place under pure air: of the highest ground, or
+/// where the layers of the sea end above it.
+[[nodiscard]] double height_of_layers_m(const mesh::Earth& earth);
+
 /// Returns the true depth of each node of a grid whose z lines count from the surface; nothing under a level
 /// surface without a sea. shape: (n_nodes).
 ///
@@ -23,8 +29,15 @@ namespace lodestone::physics::mt::d3 {
 /// twentieth of the deepest, and on land, they share that twentieth. Above, layers become level up to the top
 /// of the air. Below they follow a draped grid all the way down, so that its layers are theirs; under a grid
 /// with level layers they become level within one to two heights of the relief. errors: InvalidArgument when
-/// the air is not higher than the relief.
+/// the air is not higher than `height_of_layers_m`.
 [[nodiscard]] Eigen::VectorXd node_depths_m(const mesh::Earth& earth, const fem::EdgeGrid& lines);
+/// The water on the ground, per column of cells. shapes: (n_x, n_y).
+struct Water {
+  Eigen::ArrayXXi n_whole;  ///< layers of water alone, counted up from the ground
+  Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> is_wet;  ///< there is some on the ground
+};
+/// Finds it; a column without any is dry.
+[[nodiscard]] Water water_on(const mesh::Earth& earth, const fem::ReliefGrid& grid, int ground);
 /// Returns the largest thickness of a layer below the surface over that between its lines.
 [[nodiscard]] double layer_stretch(const mesh::Earth& earth);
 

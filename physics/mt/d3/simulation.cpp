@@ -49,11 +49,11 @@ BandProblem::BandProblem(const mesh::Earth& earth, const BandMesh& band, const s
   }
   const Eigen::VectorXd cells = relief != nullptr ? cell_averages->conductivities(design_resistivity)
                                                   : averages.cell_conductivities(design_resistivity);
-  const Eigen::MatrixXd below = resistivity_of(*grid, ground, cells),
-                        above = resistivity_of(*grid, ground - 1, cells);
+  const Eigen::MatrixXd below = resistivity_of(*grid, ground, cells);
+  const auto water = relief != nullptr ? water_on(earth, relief->grid(), ground) : Water();
   for (const Station& station : stations) {
     if (relief != nullptr)
-      receivers.emplace_back(relief->grid(), ground, station, below, above);
+      receivers.emplace_back(relief->grid(), ground, station, below, water);
     else
       receivers.emplace_back(*grid, ground, station, below);
   }
