@@ -15,16 +15,20 @@ prior::RegionFindings findings_of(const prior::CutRegion& region, const physics:
     return edges_m[static_cast<std::size_t>(i)];
   };
   const prior::DecoderCard& card = region.card();
+  std::optional<physics::mesh::Interval> x_m;
+  if (const std::vector<double>& x_edges_m = grid.edges_m(physics::mesh::Axis::x); !x_edges_m.empty())
+    x_m = {edge(x_edges_m, region.x.first), edge(x_edges_m, region.x.end())};
   return {.name = region.options.name,
           .network = card.file,
           .decoder = card.kind,
           .origin = card.origin,
-          .y_from_m = edge(grid.y_edges_m(), region.first_column),
-          .y_to_m = edge(grid.y_edges_m(), region.first_column + region.n_columns),
-          .z_from_m = edge(grid.z_edges_m(), region.first_row),
-          .z_to_m = edge(grid.z_edges_m(), region.first_row + region.n_rows),
+          .y_from_m = edge(grid.y_edges_m(), region.y.first),
+          .y_to_m = edge(grid.y_edges_m(), region.y.end()),
+          .z_from_m = edge(grid.z_edges_m(), region.z.first),
+          .z_to_m = edge(grid.z_edges_m(), region.z.end()),
           .reconstruction_rms_decades = card.scores.rms,
-          .codes = std::move(codes)};
+          .codes = std::move(codes),
+          .x_m = x_m};
 }
 
 /// Returns the codes of the final model: the unknowns themselves, the codes that made decoded cells, or else

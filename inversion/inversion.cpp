@@ -26,10 +26,11 @@ ProblemPtr checked(Problem problem) {
 
 std::unique_ptr<optimize::Optimizer> optimizer_of(MPI_Comm comm, const Stage& stage, const Method& method) {
   const Problem& problem = *stage.problem;
-  if (!stage.alternates()) return make_optimizer(comm, with_price(method, problem.forward.jacobian_products));
+  const Method priced = with_price(method, problem.forward.jacobian_products);
+  if (!stage.alternates()) return make_optimizer(comm, priced);
   const Regularizer of_codes(problem.earth.grid, problem.roughness, problem.norm, stage.reference,
                              *stage.codes);
-  return make_alternating(comm, method, *of_codes.coded(), stage.codes->regions()->encoding());
+  return make_alternating(comm, priced, *of_codes.coded(), stage.codes->regions()->encoding());
 }
 
 /// Returns the rms over used data of the difference of two predictions, in units of the data's errors.
@@ -193,7 +194,8 @@ optimize::InversionSummary Inversion::minimize_stage(const Stage& stage) {
   const optimize::Objective objective{.forward = stage.first_forward(),
                                       .misfit = misfit_of_iterations(*problem_),
                                       .regularization = regularizer.at(stage.start),
-                                      .n_further = stage.unknowns.n_further()};
+                                      .n_further = stage.unknowns.n_further(),
+                                      .n_cells = stage.unknowns.coded() ? stage.unknowns.n_free() : 0};
 
   // Steps until the data are fitted
   const auto optimizer = optimizer_of(

@@ -50,6 +50,10 @@ std::unique_ptr<optimize::Optimizer> make_alternating(MPI_Comm comm, const Metho
   optimize::AlternatingOptions options = both.pairs;
   options.stop = both.stop;
   options.encode = encode;
+  options.space = both.polish.space;
+  options.inner = both.polish.inner;
+  options.jacobian_products = both.polish.jacobian_products;
+  options.jacobian_bytes = both.polish.jacobian_bytes;
   return std::make_unique<optimize::Alternating>(comm, options, std::move(codes));
 }
 

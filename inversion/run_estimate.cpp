@@ -32,12 +32,30 @@ struct StepsEstimate {
   std::string text{};  ///< a sentence; "" for other methods
 };
 
-StepsEstimate steps_estimate(const Inversion& run, double n_unknowns, double n_data) {
+/// The numbers that decide on memory.
+struct ProblemSize {
+  double n_unknowns, n_data;
+  double n_cells;  ///< cells that codes set; 0 where unknowns are cells
+};
+
+ProblemSize size_of(const Unknowns& unknowns, const core::DataSet& data) {
+  return {static_cast<double>(unknowns.size()), static_cast<double>(data.n_used()),
+          unknowns.coded() ? static_cast<double>(unknowns.n_free()) : 0.0};
+}
+
+/// Returns the options by which steps are solved; none of a descent.
+const optimize::GaussNewtonOptions* options_of_steps(const Method& method) {
+  if (const auto* both = std::get_if<AlternatingOptions>(&method)) return &both->polish;
+  return std::get_if<optimize::GaussNewtonOptions>(&method);
+}
+
+StepsEstimate steps_estimate(const Inversion& run, const ProblemSize& size) {
   const Method method = with_price(run.method(), run.problem().forward.jacobian_products);
-  const auto* options = std::get_if<optimize::GaussNewtonOptions>(&method);
+  const auto* options = options_of_steps(method);
   if (options == nullptr) return {};
   const core::Team team(run.comm());
-  const optimize::SystemBytes bytes = optimize::system_bytes(n_unknowns, n_data, options->inner);
+  const optimize::SystemBytes bytes =
+      optimize::system_bytes(size.n_unknowns, size.n_data, options->inner, size.n_cells);
   const bool matrix_free = optimize::is_matrix_free(team, *options, bytes);
   return {
       matrix_free, bytes,
@@ -57,11 +75,12 @@ struct DenseEstimate {
   double posterior_bytes;     ///< further memory for deviations
 };
 
-DenseEstimate dense_estimate(double n_unknowns, double n_data, int n_ranks) {
+DenseEstimate dense_estimate(const ProblemSize& size, int n_ranks) {
+  const auto [n_unknowns, n_data, n_cells] = size;
   const double side = std::min(n_unknowns, n_data), other = std::max(n_unknowns, n_data),
                rate = core::threads() * dense_rate;
   return {other * side * side / (rate * n_ranks), side * side * side / (3.0 * rate),
-          optimize::system_bytes(n_unknowns, n_data, {}).with_jacobian, 8.0 * n_unknowns * side};
+          optimize::system_bytes(n_unknowns, n_data, {}, n_cells).with_jacobian, 8.0 * n_unknowns * side};
 }
 
 /// The parts of one iteration.
@@ -93,13 +112,17 @@ std::string text_of_regions(const Stage& first) {
   if (!first.codes) return {};
   const Unknowns& codes = *first.codes;
   std::string text;
-  for (const prior::CutRegion& each : codes.regions()->regions())
+  const bool is_volume = first.problem->earth.grid.has(physics::mesh::Axis::x);
+  for (const prior::CutRegion& each : codes.regions()->regions()) {
+    const std::string columns =
+        is_volume ? fmt::format("columns {} to {} along x and {} to {} along y", each.x.first,
+                                each.x.end() - 1, each.y.first, each.y.end() - 1)
+                  : fmt::format("columns {} to {}", each.y.first, each.y.end() - 1);
     text += fmt::format(
-        "learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, "
-        "{}\n",
-        each.options.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
-        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder().n_codes(),
-        each.decoder().name());
+        "learned prior:        {}: {}, rows {} to {} (from 0), {} subdomains by {} codes each, {}\n",
+        each.options.name, columns, each.z.first, each.z.end() - 1, each.subdomains.size(),
+        each.decoder().n_codes(), each.decoder().name());
+  }
   return text + fmt::format("                      {} codes and {} cells outside {} {} cells\n",
                             codes.coded()->n_codes(), codes.coded()->outside().size(),
                             first.alternates() ? "take turns with" : "instead of", codes.n_free());
@@ -113,7 +136,7 @@ IterationEstimate iteration_estimate(const Method& method, const MapCost& time, 
             time.forward_s,
             0.0,
             redesign_s,
-            1.0 + 2.0 * usual_inner_steps,
+            (alternates(method) ? 2.0 : 1.0) * (1.0 + 2.0 * usual_inner_steps),
             time.product_s > 0.0 ? time.product_s : time.forward_s};
   if (!needs_jacobian(method)) return {0.0, descent_runs, time.forward_s, 0.0, redesign_s};
   const double n_jacobians = alternates(method) ? 2.0 : 1.0;
@@ -251,12 +274,11 @@ std::string cost_in_words(const Inversion& run) {
   const core::DataSet& data = run.problem().data;
   const std::optional<AssessmentOptions>& assessment = run.assessment();
   const double resident = core::process_memory().resident;
-  const StepsEstimate how =
-      steps_estimate(run, static_cast<double>(first.unknowns.size()), static_cast<double>(data.n_used()));
+  const StepsEstimate how = steps_estimate(run, size_of(first.unknowns, data));
   const ForwardCost cost = forward_cost(first, how.matrix_free);
   const int n_ranks = core::size_of(run.comm());
   const auto dense_of = [&](const Unknowns& unknowns) {
-    return dense_estimate(static_cast<double>(unknowns.size()), static_cast<double>(data.n_used()), n_ranks);
+    return dense_estimate(size_of(unknowns, data), n_ranks);
   };
   const DenseEstimate dense = dense_of(first.unknowns),
                       dense_of_samples = dense_of(first.codes ? *first.codes : first.unknowns);

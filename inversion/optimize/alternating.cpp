@@ -3,6 +3,7 @@
 #include "inversion/optimize/alternating.hpp"
 
 #include "engine/core/error.hpp"
+#include "inversion/optimize/matrix_free.hpp"
 #include "inversion/optimize/pair_step.hpp"
 #include "inversion/optimize/run.hpp"
 #include "inversion/optimize/system.hpp"
@@ -181,13 +182,31 @@ class AlternatingRun final : public Run {
                             {options_.stop.target_rms, rms_at_start_, rms, half == of_codes});
   }
 
-  /// The linearization is freed before the forward runs of the search.
+  /// Returns the system of a step, with J where that is the cheaper one. It keeps the linearization without.
+  System system_of(std::unique_ptr<core::Linearization> linearization, const Objective& objective,
+                   const Eigen::VectorXd& x) {
+    const GaussNewtonOptions how{.space = options_.space,
+                                 .inner = options_.inner,
+                                 .jacobian_products = options_.jacobian_products,
+                                 .jacobian_bytes = options_.jacobian_bytes};
+    const SystemBytes bytes =
+        system_bytes(static_cast<double>(x.size()), static_cast<double>(objective.misfit.n_kept()),
+                     options_.inner, static_cast<double>(state_.model.size()));
+    if (is_matrix_free(team_, how, bytes))
+      return std::make_unique<MatrixFreeSystem>(team_, std::move(linearization), objective.misfit,
+                                                *objective.regularization, x,
+                                                MatrixFreeSystem::Terms{.forcing = options_.inner.forcing,
+                                                                        .max_steps = options_.inner.max_steps,
+                                                                        .n_further = objective.n_further});
+    ++n_jacobian_;
+    return make_dense_system(options_.space, team_, *linearization, objective, x);
+  }
+
   std::optional<Stop> make_linear_system(System& system, std::unique_ptr<core::Linearization> linearization,
                                          const Objective& objective, const Eigen::VectorXd& x) {
-    ++n_jacobian_;
     std::string failure;
     try {
-      system = make_dense_system(SystemSpace::automatic, team_, *linearization, objective, x);
+      system = system_of(std::move(linearization), objective, x);
     } catch (const core::SolverError& error) {
       failure = error.what();
     }

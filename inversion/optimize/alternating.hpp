@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/optimize/optimizer.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "inversion/prior/coded_roughness.hpp"
 
 namespace lodestone::inversion::optimize {
@@ -15,6 +15,10 @@ struct AlternatingOptions {
   double decay = 0.9;         ///< factor of λ/rms from pair to pair
   int max_halvings = 5;       ///< halvings of a step that does not lower its objective
   prior::EncodeOptions encode{};  ///< between the two steps
+  /// The rules by which the system of either step is solved: members of `GaussNewtonOptions`.
+  SystemSpace space = SystemSpace::automatic;
+  InnerSteps inner{};
+  double jacobian_products = 0.0, jacobian_bytes = 0.0;
 };
 
 /// The unknowns are the cells of the model that the subdomains cut; the objective's regularization is that of

@@ -88,7 +88,8 @@ class GaussNewtonRun final : public Run {
   bool is_without_jacobian() {
     if (without_jacobian_) return *without_jacobian_;
     const SystemBytes bytes = system_bytes(static_cast<double>(state_.model.size()),
-                                           static_cast<double>(objective_.misfit.n_kept()), options_.inner);
+                                           static_cast<double>(objective_.misfit.n_kept()), options_.inner,
+                                           static_cast<double>(objective_.n_cells));
     without_jacobian_ = is_matrix_free(team_, options_, bytes);
     if (options_.space == SystemSpace::automatic && *without_jacobian_)  // the usual choice needs no word
       core::log::info("{}", choice_in_words(true, bytes, jacobian_allowance(team_, options_), options_));

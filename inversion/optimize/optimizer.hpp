@@ -28,6 +28,8 @@ struct Objective {
   /// The last of the unknowns whose columns of J cost no simulation, as those of a distortion: steps without
   /// a Jacobian take them out of the system.
   Eigen::Index n_further = 0;
+  /// The cells that the unknowns set, where these are codes: rows of J pass through them. 0: the unknowns.
+  Eigen::Index n_cells = 0;
 };
 
 /// The rules that end a run of iterations, with the defaults of its method.

@@ -51,10 +51,12 @@ std::vector<Eigen::Index> kept_data(const objective::DataMisfit& misfit) {
   return kept;
 }
 
-SystemBytes system_bytes(double n_model, double n_data, const InnerSteps& inner) {
+SystemBytes system_bytes(double n_model, double n_data, const InnerSteps& inner, double n_cells) {
   constexpr double number = sizeof(double), vectors_of_model = 3.0;  // direction, pull, and pull times C
   const double side = std::min(n_model, n_data);
-  return {number * (2.0 * n_model * n_data + 2.0 * side * side),
+  const double of_system = 2.0 * n_model * n_data + 2.0 * side * side;
+  const double of_rows = n_cells > 0.0 ? (n_cells + n_model) * n_data : 0.0;
+  return {number * std::max(of_system, of_rows),
           number * (inner.max_steps + 1.0) * (vectors_of_model * n_model + n_data)};
 }
 

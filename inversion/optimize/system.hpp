@@ -25,7 +25,9 @@ struct Noise {
 struct SystemBytes {
   double with_jacobian = 0.0, matrix_free = 0.0;
 };
-[[nodiscard]] SystemBytes system_bytes(double n_model, double n_data, const InnerSteps& inner);
+/// Counts the memory. `n_cells`: as in `Objective`; J of the cells stands beside that of their codes.
+[[nodiscard]] SystemBytes system_bytes(double n_model, double n_data, const InnerSteps& inner,
+                                       double n_cells = 0.0);
 
 /// Returns the bytes that J and its system may take on each rank, by the options or half of this rank's share
 /// of the machine. collective.

@@ -83,6 +83,29 @@ Eigen::VectorXd scales_between(const SparseMatrix& roughness, const std::vector<
   return largest;
 }
 
+/// Returns ‖R m‖² summed over draws m of some cells, by the rows of R that these cells have: a volume has
+/// thousands of subdomains. `place`: −1 for every row. shape: draws (n_draws, n_cells).
+double image_squares(const SparseMatrix& roughness, const std::vector<Eigen::Index>& cells,
+                     const MatrixXd& draws, std::vector<Eigen::Index>& place) {
+  std::vector<std::size_t> rows;
+  for (const Eigen::Index cell : cells) {
+    for (SparseMatrix::InnerIterator entry(roughness, cell); entry; ++entry) {
+      Eigen::Index& at = place[static_cast<std::size_t>(entry.row())];
+      if (at >= 0) continue;
+      at = std::ssize(rows);
+      rows.push_back(static_cast<std::size_t>(entry.row()));
+    }
+  }
+  MatrixXd images = MatrixXd::Zero(draws.rows(), std::ssize(rows));
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (SparseMatrix::InnerIterator entry(roughness, cells[i]); entry; ++entry)
+      images.col(place[static_cast<std::size_t>(entry.row())]) +=
+          entry.value() * draws.col(static_cast<Eigen::Index>(i));
+  }
+  for (const std::size_t row : rows) place[row] = -1;
+  return images.squaredNorm();
+}
+
 /// Returns the mean of ‖R (m − mean m)‖² over draws of the prior in a region alone, for each of its codes; R:
 /// the rows inside single subdomains.
 double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, std::size_t region) {
@@ -93,14 +116,11 @@ double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, s
       MatrixXd::NullaryExpr(r.decoder->n_codes(), n_draws, [&](Eigen::Index i, Eigen::Index j) {
         return random.normal(static_cast<std::uint64_t>(j * r.decoder->n_codes() + i));
       });
-  MatrixXd cells = r.decoder->decode(codes);
-  cells.colwise() -= cells.rowwise().mean().eval();
+  MatrixXd draws = r.decoder->decode(codes).transpose();
+  draws.rowwise() -= draws.colwise().mean().eval();
+  std::vector<Eigen::Index> place(static_cast<std::size_t>(inside.rows()), -1);
   double sum = 0.0;
-  for (const auto& subdomain : r.subdomains) {
-    MatrixXd draws = MatrixXd::Zero(inside.cols(), n_draws);
-    draws(subdomain, Eigen::all) = cells;
-    sum += (inside * draws).squaredNorm();
-  }
+  for (const auto& subdomain : r.subdomains) sum += image_squares(inside, subdomain, draws, place);
   return sum / static_cast<double>(n_draws * r.decoder->n_codes() * std::ssize(r.subdomains));
 }
 

@@ -37,7 +37,48 @@ class CardedDecoder final : public Decoder {
   DecoderCard card_;
 };
 
+/// Cell (iz, k) of n columns has the index iz·n + k.
+class RepeatedDecoder final : public Decoder {
+ public:
+  RepeatedDecoder(DecoderPtr column, int n) : column_(std::move(column)), n_(n) {
+    if (n_ < 1)
+      throw core::InvalidArgument("inversion::repeated#no_column", "expected at least one column, got {}",
+                                  n_);
+  }
+  [[nodiscard]] std::string name() const override { return column_->name(); }
+  [[nodiscard]] Eigen::Index n_codes() const override { return column_->n_codes(); }
+  [[nodiscard]] Eigen::Index n_cells() const override { return n_ * column_->n_cells(); }
+  [[nodiscard]] Eigen::MatrixXd decode(const core::ConstMatrixRef& codes) const override {
+    return side_by_side(column_->decode(codes));
+  }
+  [[nodiscard]] Eigen::MatrixXd jacobians(const core::ConstMatrixRef& codes) const override {
+    return side_by_side(column_->jacobians(codes));
+  }
+  [[nodiscard]] Eigen::MatrixXd encode(const core::ConstMatrixRef& cells) const override {
+    Eigen::MatrixXd mean(column_->n_cells(), cells.cols());
+    for (Eigen::Index iz = 0; iz < mean.rows(); ++iz)
+      mean.row(iz) = cells.middleRows(iz * n_, n_).colwise().mean();
+    return column_->encode(mean);
+  }
+  [[nodiscard]] const DecoderCard* card() const override { return column_->card(); }
+
+ private:
+  [[nodiscard]] Eigen::MatrixXd side_by_side(const Eigen::MatrixXd& columns) const {
+    Eigen::MatrixXd all(n_ * columns.rows(), columns.cols());
+    for (Eigen::Index iz = 0; iz < columns.rows(); ++iz)
+      all.middleRows(iz * n_, n_) = columns.row(iz).replicate(n_, 1);
+    return all;
+  }
+
+  DecoderPtr column_;
+  int n_;
+};
+
 }  // namespace
+
+DecoderPtr repeated(DecoderPtr column, int n) {
+  return std::make_shared<const RepeatedDecoder>(std::move(column), n);
+}
 
 DecoderPtr with_card(DecoderPtr decoder, DecoderCard card) {
   return std::make_shared<const CardedDecoder>(std::move(decoder), std::move(card));

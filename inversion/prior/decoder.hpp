@@ -19,7 +19,7 @@ struct DecoderScores {
 
 /// The facts of a decoder that come from its training.
 struct DecoderCard {
-  physics::mesh::TensorGrid patch;  ///< cells of a subdomain, z from the surface; the columns begin at y = 0
+  physics::mesh::TensorGrid patch;  ///< cells of a subdomain, z from the surface; the columns begin at 0
   DecoderScores scores{};
   std::string kind{};    ///< "network", or "gaussian": the normal distribution of the training draws
   std::string file{};    ///< as the user gave it
@@ -30,7 +30,8 @@ struct DecoderCard {
 /// A family of subdomains, each set by a few codes; the prior of a code vector is the standard normal
 /// distribution. Immutable; serial.
 ///
-/// Cells of a subdomain are counted as the model's are: row by row from the top, each row along the profile.
+/// Cells of a subdomain are counted as the model's are: row by row from the top, in a row along y, and along
+/// x first where there is x.
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -60,6 +61,10 @@ using DecoderPtr = std::shared_ptr<const Decoder>;
 /// Returns the same decoder with the facts of its training. errors: ShapeError when the patch has another
 /// number of cells.
 [[nodiscard]] DecoderPtr with_card(DecoderPtr decoder, DecoderCard card);
+
+/// Returns a decoder of columns as one of n columns side by side that are alike. Its card stays that of a
+/// column; it encodes the mean of the columns. errors: InvalidArgument for n below 1.
+[[nodiscard]] DecoderPtr repeated(DecoderPtr column, int n);
 
 /// Checks that two lists of edges agree to 1e-6 of a cell. `what` names them, `where` opens the message.
 /// errors: InvalidArgument with the first edge that differs.

@@ -174,10 +174,12 @@ RegionFindings read_region(const core::ArraySource& source, const std::string& p
   RegionFindings region;
   for (std::size_t k = 0; k < texts.size(); ++k) *texts_of(region)[k] = source.attribute(place, texts[k]);
   const auto box = core::read_doubles(source, place + "/box_m");
-  if (box.size() != 4)
+  if (box.size() != 4 && box.size() != 6)
     throw core::FormatError("inversion::prior::read_findings#wrong_box",
-                            "array '{}/box_m': expected 4 entries, got {}", place, box.size());
+                            "array '{}/box_m': expected 4 entries, or 6 of a volume, got {}", place,
+                            box.size());
   region.y_from_m = box[0], region.y_to_m = box[1], region.z_from_m = box[2], region.z_to_m = box[3];
+  if (box.size() == 6) region.x_m = physics::mesh::Interval{box[4], box[5]};
   region.reconstruction_rms_decades = core::read_number(source, place + "/reconstruction_rms_decades");
   region.codes = core::read_matrix(source, place + "/codes").transpose();
   region.coverage = read_coverage(source, place + "/coverage", region);
@@ -201,8 +203,9 @@ void write(core::ArraySink& sink, const PriorFindings& prior, const physics::mes
   for (std::size_t r = 0; r < prior.regions.size(); ++r) {
     const RegionFindings& region = prior.regions[r];
     const std::string at = place_of(r);
-    const std::array box{region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m};
-    core::write_vector(sink, at + "/box_m", std::span<const double>(box));
+    std::vector<double> box{region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m};
+    if (region.x_m) box.insert(box.end(), {region.x_m->from, region.x_m->to});
+    core::write_vector(sink, at + "/box_m", box);
     sink.attribute(at + "/box_m", "units", "m");
     core::write_number(sink, at + "/reconstruction_rms_decades", region.reconstruction_rms_decades,
                        "log10(ohm m)");

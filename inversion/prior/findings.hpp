@@ -15,16 +15,17 @@
 
 namespace lodestone::inversion::prior {
 
-/// A part of the section that is set by codes of subdomains.
+/// A part of the earth that is set by codes of subdomains.
 struct RegionFindings {
   std::string name;
   std::string network;  ///< its file, as in the configuration
   std::string decoder;  ///< "network", or "gaussian": the normal distribution of the network's training draws
   std::string origin;   ///< size, seeds and epoch of the training
   double y_from_m = 0.0, y_to_m = 0.0, z_from_m = 0.0, z_to_m = 0.0;  ///< edges of its cells
-  double reconstruction_rms_decades = 0.0;    ///< rms of the network over its validation draws
-  Eigen::MatrixXd codes;                      ///< one column per subdomain
-  std::vector<SubdomainCoverage> coverage{};  ///< one per subdomain; none in older files
+  double reconstruction_rms_decades = 0.0;       ///< rms of the network over its validation draws
+  Eigen::MatrixXd codes;                         ///< one column per subdomain
+  std::vector<SubdomainCoverage> coverage{};     ///< one per subdomain; none in older files
+  std::optional<physics::mesh::Interval> x_m{};  ///< edges of its cells along x, of a volume
   /// Returns the mean square of the codes; 1 for draws of the prior.
   [[nodiscard]] double mean_square_code() const {
     return codes.size() > 0 ? codes.squaredNorm() / static_cast<double>(codes.size()) : 0.0;

@@ -7,6 +7,7 @@
 #include "engine/transform/function_map.hpp"
 #include "engine/transform/transforms.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace lodestone::inversion::prior {
@@ -41,6 +42,23 @@ Compiled compiled_jacobians(const Layer& decode) {
   return compile(all, options_of_decoders);
 }
 
+/// Subdomains that go through a network together: activations of more would fill the memory.
+constexpr Index at_once = 512;
+
+/// Returns what `of_some` makes of items, side by side, by parts of bounded size.
+template <class OfSome>
+MatrixXd in_parts(const MatrixXd& items, const OfSome& of_some) {
+  if (items.cols() <= at_once) return of_some(items);
+  MatrixXd all;
+  for (Index first = 0; first < items.cols(); first += at_once) {
+    const MatrixXd part = of_some(items.middleCols(first, std::min(at_once, items.cols() - first)));
+    const Index per_item = part.cols() / std::min(at_once, items.cols() - first);
+    if (first == 0) all.resize(part.rows(), per_item * items.cols());
+    all.middleCols(per_item * first, part.cols()) = part;
+  }
+  return all;
+}
+
 /// A column-major (rows, n) matrix is a row-major [n, rows] tensor.
 Tensor tensor_of(const MatrixXd& columns) {
   return Tensor::from(std::span(columns.data(), static_cast<std::size_t>(columns.size())),
@@ -70,23 +88,28 @@ class NetworkDecoder final : public Decoder {
   [[nodiscard]] MatrixXd decode(const core::ConstMatrixRef& codes) const override {
     check("codes", codes, n_codes());
     if (codes.cols() == 0) return {n_cells(), 0};
-    return finite("decode", columns_of(decode_({tensor_of(codes)})[0]));
+    return finite("decode", in_parts(codes, [&](const MatrixXd& some) {
+                    return columns_of(decode_({tensor_of(some)})[0]);
+                  }));
   }
 
   [[nodiscard]] MatrixXd jacobians(const core::ConstMatrixRef& codes) const override {
     check("codes", codes, n_codes());
-    const Index n = codes.cols();
-    if (n == 0) return {n_cells(), 0};
-    // [n, codes, cells], whose bytes are (cells, codes · n) by columns
-    const Tensor by_column = jacobians_({tensor_of(codes)})[0];
-    return finite("jacobians",
-                  Eigen::Map<const MatrixXd>(by_column.data<double>().data(), n_cells(), n_codes() * n));
+    if (codes.cols() == 0) return {n_cells(), 0};
+    return finite("jacobians", in_parts(codes, [&](const MatrixXd& some) -> MatrixXd {
+                    // [n, codes, cells], whose bytes are (cells, codes · n) by columns
+                    const Tensor by_column = jacobians_({tensor_of(some)})[0];
+                    return Eigen::Map<const MatrixXd>(by_column.data<double>().data(), n_cells(),
+                                                      n_codes() * some.cols());
+                  }));
   }
 
   [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override {
     check("cells", cells, n_cells());
     if (cells.cols() == 0 || !encode_) return MatrixXd::Zero(n_codes(), cells.cols());
-    return finite("encode", columns_of((*encode_)({tensor_of(cells)})[0]));
+    return finite("encode", in_parts(cells, [&](const MatrixXd& some) {
+                    return columns_of((*encode_)({tensor_of(some)})[0]);
+                  }));
   }
 
  private:

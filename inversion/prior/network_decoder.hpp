@@ -26,9 +26,10 @@ struct NetworkDecoderOptions {
 /// 0, the middle of their prior.
 ///
 /// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch. Modules are
-/// called in evaluation mode. They are recorded once per number of subdomains (`engine::compile`), and follow
-/// changes of their variables. errors: InvalidArgument for one that gives other shapes or numbers than f64.
-/// Its functions throw ShapeError, and SolverError for codes or cells that are not finite.
+/// called in evaluation mode. They are recorded once per number of subdomains (`engine::compile`), which go
+/// through by at most 512, and follow changes of their variables. errors: InvalidArgument for one that gives
+/// other shapes or numbers than f64. Its functions throw ShapeError, and SolverError for codes or cells that
+/// are not finite.
 [[nodiscard]] DecoderPtr network_decoder(NetworkDecoderOptions options, engine::Layer decode,
                                          std::optional<engine::Layer> encode = {});
 

@@ -13,6 +13,7 @@ namespace lodestone::inversion::prior {
 namespace {
 
 using Eigen::Index;
+using physics::mesh::Axis;
 using physics::mesh::Interval;
 using physics::mesh::TensorGrid;
 
@@ -23,21 +24,17 @@ template <class... Args>
                           fmt::format(text, std::forward<Args>(args)...));
 }
 
-struct Range {
-  int first = 0, count = 0;
-};
-
 /// Returns the cells whose centres lie inside. The ends may stick out of the grid by the rounding of their
 /// digits only.
-Range cells_inside(const RegionOptions& region, const char* key, const Interval& extent,
-                   const std::vector<double>& edges_m) {
+CellRange cells_inside(const RegionOptions& region, const char* key, const Interval& extent,
+                       const std::vector<double>& edges_m) {
   const double slack_m = 1e-3 * (edges_m.back() - edges_m.front());
   if ((std::isfinite(extent.from) && extent.from < edges_m.front() - slack_m) ||
       (std::isfinite(extent.to) && extent.to > edges_m.back() + slack_m))
     refuse(region, "region_outside_grid",
            "expected {} inside the grid, {:g} to {:g} m, got {:g} to {:g} m; move its ends or widen [grid]",
            key, edges_m.front(), edges_m.back(), extent.from, extent.to);
-  Range range;
+  CellRange range;
   for (std::size_t i = 0; i + 1 < edges_m.size(); ++i) {
     const double centre_m = 0.5 * (edges_m[i] + edges_m[i + 1]);
     if (centre_m < extent.from || centre_m > extent.to) continue;
@@ -64,43 +61,106 @@ std::vector<double> depths_of(const RegionOptions& region, const physics::mesh::
   return depth_m;
 }
 
-std::vector<double> edges_of(const std::vector<double>& all_m, Range range) {
-  return {all_m.begin() + range.first, all_m.begin() + range.first + range.count + 1};
+/// Returns the edges of some cells, the first at 0.
+std::vector<double> edges_from_zero(const std::vector<double>& all_m, CellRange range) {
+  std::vector<double> edges_m(all_m.begin() + range.first, all_m.begin() + range.end() + 1);
+  const double first_m = edges_m.front();
+  for (double& each : edges_m) each -= first_m;
+  return edges_m;
+}
+
+/// The columns of a subdomain along either axis, and those that neighbours share.
+struct Footprint {
+  int n_x = 1, n_y = 1, overlap_x = 0, overlap_y = 0;
+  [[nodiscard]] bool is_blended() const { return overlap_x > 0 || overlap_y > 0; }
+};
+
+/// Refuses keys of a region that the grid or the network excludes.
+void check_keys(const RegionOptions& region, bool is_volume) {
+  const TensorGrid& trained = region.decoder->card()->patch;
+  const bool is_column = trained.n_columns() == 1;
+  if (!is_volume && trained.has(Axis::x))
+    refuse(region, "region_other_patch",
+           "expected a network of columns or of patches along y and z, got patches with {} cells along x; "
+           "invert a volume (--dim 3), or train another network",
+           trained.n_x());
+  if (!is_volume && region.x_m)
+    refuse(region, "region_needs_volume",
+           "expected y_m alone in a section, got x_m as well; invert a volume (--dim 3) or remove x_m");
+  if (region.along == Along::x && (!is_volume || is_column || trained.has(Axis::x)))
+    refuse(region, "region_along_x",
+           "expected along = \"x\" for a network of patches of a section in a volume (--dim 3) alone; remove "
+           "along");
+  if (is_column && region.overlap > 0)
+    refuse(region, "region_overlap_of_columns",
+           "expected overlap = 0 for a network of single columns, got {}; remove it", region.overlap);
+  if (!is_column && region.together > 1)
+    refuse(region, "region_patches_together",
+           "expected together = 1 for a network of patches, which join columns themselves, got {}; remove it",
+           region.together);
+}
+
+Footprint footprint_of(const RegionOptions& region, bool is_volume) {
+  const TensorGrid& trained = region.decoder->card()->patch;
+  if (trained.n_columns() == 1) return {is_volume ? region.together : 1, region.together, 0, 0};
+  if (region.along == Along::x) return {trained.n_y(), 1, region.overlap, 0};
+  const bool overlaps_x = trained.n_x() > 1, overlaps_y = trained.n_y() > 1;
+  return {trained.n_x(), trained.n_y(), overlaps_x ? region.overlap : 0, overlaps_y ? region.overlap : 0};
 }
 
 /// Returns weights that grow linearly from the sides of a patch over the shared columns. shape: (n_rows ·
-/// n_columns).
-Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
-  Eigen::RowVectorXd of_column(n_columns);
-  for (int i = 0; i < n_columns; ++i)
-    of_column[i] = std::min({1.0, (i + 1.0) / (overlap + 1.0), (n_columns - i) / (overlap + 1.0)});
-  return of_column.replicate(1, n_rows).transpose();
+/// n_y · n_x).
+Eigen::VectorXd linear_taper(int n_rows, const Footprint& footprint) {
+  const auto ramp = [](int i, int n, int overlap) {
+    return std::min({1.0, (i + 1.0) / (overlap + 1.0), (n - i) / (overlap + 1.0)});
+  };
+  Eigen::VectorXd of_row(footprint.n_y * footprint.n_x);
+  for (int iy = 0; iy < footprint.n_y; ++iy) {
+    for (int ix = 0; ix < footprint.n_x; ++ix)
+      of_row[iy * footprint.n_x + ix] =
+          ramp(iy, footprint.n_y, footprint.overlap_y) * ramp(ix, footprint.n_x, footprint.overlap_x);
+  }
+  return of_row.replicate(n_rows, 1);
 }
 
-/// Returns the first columns of the patches within the region, the last flush with its end.
-std::vector<int> patch_starts(const CutRegion& region, int width) {
-  const int overlap = region.options.overlap, stride = width - overlap;
+/// Returns the first columns of the subdomains along an axis, the last flush with the end of the region.
+std::vector<int> starts_of(const RegionOptions& region, const char* key, CellRange range, int width,
+                           int overlap) {
+  const int stride = width - overlap;
   if (stride < 1)
-    refuse(region.options, "region_wide_overlap",
+    refuse(region, "region_wide_overlap",
            "expected an overlap below the {} columns of the network's patches, got {}; lower it", width,
            overlap);
-  if (region.n_columns < width || (region.n_columns - width) % stride != 0)
-    refuse(region.options, "region_wrong_columns",
-           "expected {} + k·{} columns in y_m, for patches of {} columns that share {}, got {}; move its "
+  const bool fits = range.count >= width && (range.count - width) % stride == 0;
+  if (!fits && region.together > 1)
+    refuse(
+        region, "region_wrong_columns",
+        "expected a multiple of {} columns in {}, so many of which share their codes, got {}; move its ends "
+        "or change together",
+        width, key, range.count);
+  if (!fits)
+    refuse(region, "region_wrong_columns",
+           "expected {} + k·{} columns in {}, for patches of {} columns that share {}, got {}; move its "
            "ends or change overlap",
-           width, stride, width, overlap, region.n_columns);
+           width, stride, key, width, overlap, range.count);
   std::vector<int> starts;
-  for (int start = 0; start + width <= region.n_columns; start += stride)
-    starts.push_back(region.first_column + start);
+  for (int start = 0; start + width <= range.count; start += stride) starts.push_back(range.first + start);
   return starts;
 }
 
-/// Checks the patch of a region. errors: ConfigError where it is not that of the decoder.
-void check_patch(const CutRegion& region, const std::vector<double>& depth_m, std::vector<double> y_edges_m) {
-  const double left_m = y_edges_m.front();
-  for (double& each : y_edges_m) each -= left_m;
+/// Checks the cells of a subdomain that begins at (x, y). errors: ConfigError where they are not those of the
+/// decoder.
+void check_cells(const CutRegion& region, const std::vector<double>& depth_m, const TensorGrid& grid,
+                 CellRange x, CellRange y) {
+  const DecoderCard& card = region.card();
+  const bool is_along_x = region.options.along == Along::x;
   try {
-    prior::check_patch(region.card(), depth_m, y_edges_m, region.card().file);
+    prior::check_patch(card, depth_m,
+                       edges_from_zero(grid.edges_m(is_along_x ? Axis::x : Axis::y), is_along_x ? x : y),
+                       card.file);
+    if (card.patch.n_x() > 1)
+      prior::check_edges("edges along x", card.patch.edges_m(Axis::x),
+                         edges_from_zero(grid.edges_m(Axis::x), x), card.file);
   } catch (const core::InvalidArgument& error) {
     refuse(region.options, "region_other_patch", "{}", error.what());
   }
@@ -114,47 +174,63 @@ void check_codes(const RegionOptions& region) {
          region.decoder->card()->file, region.decoder->n_codes(), *region.n_codes);
 }
 
-void cut(CutRegion& region, const physics::mesh::Earth& earth) {
-  physics::mesh::require_section(earth, "inversion::Regions");
-  check_codes(region.options);
-  const TensorGrid& grid = earth.grid;
-  const std::vector<double> all_depths_m = depths_of(region.options, earth);
-  const TensorGrid& trained = region.card().patch;
-  if (trained.has(physics::mesh::Axis::x))
-    refuse(region.options, "region_other_patch",
-           "expected a network of columns or of patches along y and z, got patches with {} cells along x",
-           trained.n_x());
-  const Range rows = cells_inside(
-      region.options, "z_m",
-      region.options.z_m.value_or(Interval{trained.z_edges_m().front(), trained.z_edges_m().back()}),
-      all_depths_m);
-  const Range columns = cells_inside(region.options, "y_m", region.options.y_m, grid.y_edges_m());
-  region.first_row = rows.first, region.n_rows = rows.count;
-  region.first_column = columns.first, region.n_columns = columns.count;
-  const int width = trained.n_y();
-  if (width == 1 && region.options.overlap > 0)
-    refuse(region.options, "region_overlap_of_columns",
-           "expected overlap = 0 for a network of single columns, got {}; remove it", region.options.overlap);
-  for (const int start : patch_starts(region, width)) {
-    check_patch(region, edges_of(all_depths_m, rows), edges_of(grid.y_edges_m(), {start, width}));
-    std::vector<Index>& cells = region.subdomains.emplace_back();
-    for (int iz = rows.first; iz < rows.first + rows.count; ++iz) {
-      for (int iy = start; iy < start + width; ++iy) cells.push_back(grid.index(iz, iy));
-    }
-  }
-  if (region.options.overlap > 0) region.taper = linear_taper(rows.count, width, region.options.overlap);
+/// Returns the depths of the rows of a region below the surface, and finds these rows.
+std::vector<double> find_rows(CutRegion& region, const physics::mesh::Earth& earth) {
+  const std::vector<double> depths_m = depths_of(region.options, earth);
+  const std::vector<double>& trained_m = region.card().patch.z_edges_m();
+  region.z =
+      cells_inside(region.options, "z_m",
+                   region.options.z_m.value_or(Interval{trained_m.front(), trained_m.back()}), depths_m);
+  return {depths_m.begin() + region.z.first, depths_m.begin() + region.z.end() + 1};
 }
 
-void check_free(const CutRegion& region, const std::vector<Index>& free_cells) {
+void cut(CutRegion& region, const physics::mesh::Earth& earth) {
+  const TensorGrid& grid = earth.grid;
+  if (!grid.has(Axis::y))
+    throw core::InvalidArgument("inversion::Regions#no_columns",
+                                "expected the earth of a section or a volume, got layers alone");
+  const bool is_volume = grid.has(Axis::x);
+  RegionOptions& options = region.options;
+  check_codes(options);
+  check_keys(options, is_volume);
+  const std::vector<double> depth_m = find_rows(region, earth);
+  region.y = cells_inside(options, "y_m", options.y_m, grid.y_edges_m());
+  if (is_volume)
+    region.x = cells_inside(options, "x_m", options.x_m.value_or(Interval{}), grid.edges_m(Axis::x));
+  const Footprint each = footprint_of(options, is_volume);
+  if (options.together > 1) options.decoder = repeated(options.decoder, each.n_x * each.n_y);
+  const std::vector<int> along_x = starts_of(options, "x_m", region.x, each.n_x, each.overlap_x);
+  for (const int y : starts_of(options, "y_m", region.y, each.n_y, each.overlap_y)) {
+    for (const int x : along_x) {
+      check_cells(region, depth_m, grid, {x, each.n_x}, {y, each.n_y});
+      std::vector<Index>& cells = region.subdomains.emplace_back();
+      for (int iz = region.z.first; iz < region.z.end(); ++iz) {
+        for (int iy = y; iy < y + each.n_y; ++iy) {
+          for (int ix = x; ix < x + each.n_x; ++ix) cells.push_back(grid.index(iz, iy, ix));
+        }
+      }
+    }
+  }
+  if (each.is_blended()) region.taper = linear_taper(region.z.count, each);
+}
+
+/// Takes the subdomains with a held cell out of a region of a volume. errors: ConfigError where a section has
+/// such a cell, or where nothing is left.
+void leave_out_held(CutRegion& region, const std::vector<Index>& free_cells, bool is_volume) {
+  const auto is_held = [&](Index cell) { return !std::ranges::binary_search(free_cells, cell); };
   std::size_t n_fixed = 0;
   for (const auto& cells : region.subdomains)
-    n_fixed += static_cast<std::size_t>(std::ranges::count_if(
-        cells, [&](Index cell) { return !std::ranges::binary_search(free_cells, cell); }));
-  if (n_fixed > 0)
-    refuse(
-        region.options, "region_holds_fixed_cells",
-        "expected free cells only, got {} that [[regularization.fixed]] holds; move one of the two regions",
-        n_fixed);
+    n_fixed += static_cast<std::size_t>(std::ranges::count_if(cells, is_held));
+  if (n_fixed == 0) return;
+  if (is_volume) {
+    region.n_left_out = static_cast<int>(std::erase_if(
+        region.subdomains, [&](const auto& cells) { return std::ranges::any_of(cells, is_held); }));
+    if (!region.subdomains.empty()) return;
+  }
+  refuse(region.options, "region_holds_fixed_cells",
+         "expected free cells{}, got {} that [[regularization.fixed]]{} holds; move one of the two regions",
+         is_volume ? " in at least one subdomain" : " only", n_fixed,
+         is_volume ? " or a ModEM covariance file" : "");
 }
 
 bool is_same_decoder(const CutRegion& a, const CutRegion& b) {
@@ -167,10 +243,11 @@ void check_overlaps(const std::vector<CutRegion>& regions) {
   for (const CutRegion& b : regions) {
     for (const CutRegion& a : regions) {
       if (&a == &b) break;
-      const bool apart = a.first_column + a.n_columns <= b.first_column ||
-                         b.first_column + b.n_columns <= a.first_column ||
-                         a.first_row + a.n_rows <= b.first_row || b.first_row + b.n_rows <= a.first_row;
-      if (apart || is_same_decoder(a, b)) continue;
+      const auto overlap = [](CellRange one, CellRange other) {
+        return one.first < other.end() && other.first < one.end();
+      };
+      const bool meet = overlap(a.x, b.x) && overlap(a.y, b.y) && overlap(a.z, b.z);
+      if (!meet || is_same_decoder(a, b)) continue;
       refuse(b.options, "region_overlaps_other",
              "some of its cells belong to region \"{}\" too, which has another network; move one of the two "
              "regions",
@@ -192,7 +269,7 @@ Regions::Regions(LearnedPriorOptions options, const physics::mesh::Earth& earth,
                                   each.name);
     CutRegion region{.options = each};
     cut(region, earth);
-    check_free(region, free_cells_);
+    leave_out_held(region, free_cells_, earth.grid.has(Axis::x));
     regions_.push_back(std::move(region));
   }
   check_overlaps(regions_);
@@ -237,10 +314,14 @@ std::string Regions::identity() const {
 }
 
 void Regions::log() const {
-  for (const CutRegion& each : regions_)
+  for (const CutRegion& each : regions_) {
     core::log::info("learned prior, {}: {} subdomains of {} cells set by {} codes each ({})",
                     each.options.name, each.subdomains.size(), each.decoder().n_cells(),
                     each.decoder().n_codes(), each.decoder().name());
+    if (each.n_left_out > 0)
+      core::log::info("learned prior, {}: {} subdomains are left out, since some of their cells are held",
+                      each.options.name, each.n_left_out);
+  }
 }
 
 }  // namespace lodestone::inversion::prior

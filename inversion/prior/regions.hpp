@@ -24,15 +24,22 @@ constexpr auto words(Polish) {
   return core::Words<Polish>{{when_needed, "when_needed"}, {always, "always"}, {never, "never"}};
 }
 
-/// A part of the section for which there is prior knowledge.
+/// The axis of a volume along which patches of a section stand.
+enum class Along : std::uint8_t { y, x };
+constexpr auto words(Along) { return core::Words<Along>{{Along::y, "y"}, {Along::x, "x"}}; }
+
+/// A part of the earth for which there is prior knowledge.
 struct RegionOptions {
   std::string name = "region 1";
   DecoderPtr decoder{};                          ///< must have a card
   physics::mesh::Interval y_m{};                 ///< columns whose centres lie inside
+  std::optional<physics::mesh::Interval> x_m{};  ///< likewise in a volume; absent: all
   std::optional<physics::mesh::Interval> z_m{};  ///< rows, below the surface; absent: those of the decoder
   int overlap = 0;                               ///< columns that neighbouring patches share
-  std::optional<int> n_codes{};                  ///< codes of the decoder; absent: any number
-  std::string place{};                           ///< place of the region in the configuration, for messages
+  int together = 1;  ///< columns side by side, along either axis of a volume, that share their codes
+  Along along{};     ///< direction of patches of a section in a volume
+  std::optional<int> n_codes{};  ///< codes of the decoder; absent: any number
+  std::string place{};           ///< place of the region in the configuration, for messages
 };
 
 /// A learned prior: its regions, and how their codes weigh against the roughness.
@@ -43,10 +50,17 @@ struct LearnedPriorOptions {
   Polish polish = Polish::when_needed;
 };
 
+/// Cells side by side along an axis of a grid.
+struct CellRange {
+  int first = 0, count = 0;
+  [[nodiscard]] int end() const { return first + count; }
+};
+
 /// A region on the grid of a problem.
 struct CutRegion {
-  RegionOptions options;
-  int first_column = 0, n_columns = 0, first_row = 0, n_rows = 0;
+  RegionOptions options;        ///< those given; the decoder has the cells of a subdomain
+  CellRange x{0, 1}, y{}, z{};  ///< its cells; along x those of a section are one
+  int n_left_out = 0;           ///< subdomains of a volume that held cells keep out of the region
   std::vector<std::vector<Eigen::Index>> subdomains{};  ///< cells of the grid, in the decoder's order
   Eigen::VectorXd taper{};                              ///< empty: subdomains do not overlap
 
@@ -57,9 +71,10 @@ struct CutRegion {
 /// The regions of a problem, cut into subdomains.
 class Regions {
  public:
-  /// Cuts a grid of sections. errors: ConfigError with the place of a region: the grid or the decoder does
-  /// not fit it, it holds fixed cells, or it overlaps one of another decoder. InvalidArgument for a decoder
-  /// without a card, and for regions of an earth that is no section.
+  /// Cuts the grid of a section or a volume. In a volume, subdomains with a held cell are left out, as at a
+  /// coast. errors: ConfigError with the place of a region: the grid or the decoder does not fit it, or it
+  /// overlaps one of another decoder. Likewise when it holds fixed cells in a section, or nothing else in a
+  /// volume. InvalidArgument for a decoder without a card, and for regions of an earth without columns.
   Regions(LearnedPriorOptions options, const physics::mesh::Earth& earth,
           std::vector<Eigen::Index> free_cells);
 

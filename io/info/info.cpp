@@ -396,10 +396,12 @@ void describe_card(FileInfo& info) {
     return card[place].is_number_float() ? fmt::format("{:.6g}", card[place].get<double>())
                                          : card[place].dump();
   };
+  const std::string along_x =
+      card.contains(nlohmann::json::json_pointer("/network/cells_x")) ? " x " + at("/network/cells_x") : "";
   info.facts.push_back(
-      fmt::format("network of a {} of {} x {} cells, depths {} to {} m, {} codes, {} of them in use",
-                  at("/network/kind"), at("/network/cells_z"), at("/network/cells_y"), at("/grid/from_m"),
-                  at("/grid/to_m"), at("/network/n_codes"), at("/scores/codes_used")));
+      fmt::format("network of a {} of {} x {}{} cells, depths {} to {} m, {} codes, {} of them in use",
+                  at("/network/kind"), at("/network/cells_z"), at("/network/cells_y"), along_x,
+                  at("/grid/from_m"), at("/grid/to_m"), at("/network/n_codes"), at("/scores/codes_used")));
   info.facts.push_back(fmt::format(
       "trained on {} draws, seed {}, {} epochs; reconstruction error {} decades rms", at("/training/draws"),
       at("/training/seed"), at("/scores/epochs"), at("/scores/reconstruction_rms_decades")));

@@ -26,8 +26,10 @@ std::string origin_of(const TrainedVae& vae) {
     const nlohmann::json::json_pointer pointer(place);
     return card.contains(pointer) ? card[pointer].dump() : std::string("?");
   };
-  return fmt::format("{} × {} cells; prior of seed {}, training of seed {}, {} draws, best epoch {}",
-                     vae.options().cells_z, vae.options().cells_y, fact("/prior/seed"),
+  const std::string along_x =
+      vae.options().kind == models::vae::VaeKind::volume ? fmt::format(" × {}", vae.options().cells_x) : "";
+  return fmt::format("{} × {}{} cells; prior of seed {}, training of seed {}, {} draws, best epoch {}",
+                     vae.options().cells_z, vae.options().cells_y, along_x, fact("/prior/seed"),
                      fact("/training/seed"), fact("/training/draws"), fact("/scores/best_epoch"));
 }
 

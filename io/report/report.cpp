@@ -89,6 +89,35 @@ void add_model(Page& page, const inversion::Outcome& outcome) {
               title_of(outcome.model.property) + " of the final model over depth; dashed: start model.");
 }
 
+/// Says where the regions of a prior lie, and what its table holds.
+std::string regions_text(const inversion::Outcome& outcome) {
+  std::string text = "Dashed frames in the section are the regions; each";
+  if (dimension_of(outcome) == 3) {
+    text.clear();
+    for (const inversion::prior::RegionFindings& region : outcome.findings.prior->regions) {
+      const LengthUnit unit = length_unit(region.y_to_m - region.y_from_m);
+      const auto range = [&](double from, double to) {
+        return fmt::format("{} to {} {}", plain_number(from / unit.metres, 3),
+                           plain_number(to / unit.metres, 3), unit.name);
+      };
+      text += fmt::format("Region \"{}\": {}y {}, depths {}. ", region.name,
+                          region.x_m ? "x " + range(region.x_m->from, region.x_m->to) + ", " : "",
+                          range(region.y_from_m, region.y_to_m), range(region.z_from_m, region.z_to_m));
+    }
+    text += "Each region";
+  }
+  return text +
+         " is cut into subdomains that a few codes set. Codes of draws of the prior have a mean square of 1. "
+         "The "
+         "deviation is that of the final model from the nearest one of the prior.";
+}
+
+/// Returns the model of the prior nearest the final one, in the place of that.
+inversion::Outcome nearest_of_prior(inversion::Outcome outcome) {
+  outcome.model.values = outcome.findings.prior->decoded_log10_resistivity;
+  return outcome;
+}
+
 void add_learned_prior(Page& page, const inversion::Outcome& outcome) {
   if (!outcome.findings.prior) return;
   page.heading("prior", "Learned prior");
@@ -96,14 +125,14 @@ void add_learned_prior(Page& page, const inversion::Outcome& outcome) {
   page.html(learned_prior_table(*outcome.findings.prior));
   if (const std::string table = coverage_table(*outcome.findings.prior); !table.empty())
     page.html("<details><summary>Table of subdomains</summary>\n" + table + "</details>\n");
-  page.paragraph(
-      "Dashed frames in the section are the regions; each is cut into subdomains that a few codes set. Codes "
-      "of draws of the prior have a "
-      "mean square of 1. The "
-      "deviation is that of the final model from the nearest one of the prior.");
-  if (!outcome.findings.prior->polished || dimension_of(outcome) != 2) return;
-  page.figure(prior_picture_of(outcome), "learned_prior",
-              "The final model, and the nearest one of the prior.");
+  page.paragraph(regions_text(outcome));
+  if (!outcome.findings.prior->polished) return;
+  if (dimension_of(outcome) == 2)
+    page.figure(prior_picture_of(outcome), "learned_prior",
+                "The final model, and the nearest one of the prior.");
+  if (dimension_of(outcome) == 3)
+    page.figure(vertical_slices_picture(nearest_of_prior(outcome), slices_of(outcome)), "learned_prior",
+                "The model of the prior nearest the final one, on the vertical slices of that.");
 }
 
 /// Says what the percentiles of an ensemble mean, which depends on the fit of its models and on their number.

@@ -32,6 +32,21 @@ std::vector<double> column_of(const core::Table& table, const char* name) {
   return std::vector<double>(table.n_rows(), std::numeric_limits<double>::quiet_NaN());
 }
 
+/// The cells of a subdomain that pictures show: all of a column or a patch, a slice through the middle of a
+/// volume.
+struct Shown {
+  physics::mesh::TensorGrid grid;
+  std::vector<Index> cells;
+};
+
+Shown shown_of(const physics::mesh::TensorGrid& grid) {
+  Shown shown{physics::mesh::TensorGrid::section(grid.y_edges_m(), grid.z_edges_m()), {}};
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) shown.cells.push_back(grid.index(iz, iy, grid.n_x() / 2));
+  }
+  return shown;
+}
+
 MatrixXd random_codes(Index n_codes, Index n, std::uint64_t seed) {
   const core::Philox random(seed, 1);
   MatrixXd codes(n_codes, n);
@@ -43,10 +58,15 @@ std::vector<std::vector<std::string>> facts_of(const models::vae::VaeRecipe& rec
                                                const models::vae::TrainedVae& vae, const VaeReport& report) {
   const auto& grid = vae.grid();
   const models::vae::VaeOptions& options = vae.options();
+  const bool is_volume = options.kind == models::vae::VaeKind::volume;
   const auto best = std::ranges::find(report.history, report.best_epoch, &TrainingEpoch::epoch);
   return {{"Subdomain",
-           fmt::format("{} × {} cells, {:g} to {:g} m deep, {:g} m wide", options.cells_z, options.cells_y,
-                       grid.z_edges_m().front(), grid.z_edges_m().back(), grid.extent().y_m.length())},
+           fmt::format("{} × {}{} cells, {:g} to {:g} m deep, {:g} m wide{}", options.cells_z,
+                       options.cells_y, is_volume ? fmt::format(" × {}", options.cells_x) : "",
+                       grid.z_edges_m().front(), grid.z_edges_m().back(), grid.extent().y_m.length(),
+                       is_volume ? fmt::format(", {:g} m along x; pictures show the slice in its middle",
+                                               grid.extent().x_m.length())
+                                 : "")},
           {"Network", fmt::format("{}, {} codes, {} parameters", core::word(options.kind), options.n_codes,
                                   vae.net().n_parameters())},
           {"Draws", fmt::format("{}, of which {:g} % for validation", recipe.n_draws,
@@ -62,8 +82,9 @@ std::vector<std::vector<std::string>> facts_of(const models::vae::VaeRecipe& rec
 
 void write_picture(const std::filesystem::path& path, const std::string& title,
                    const models::earths::Prior& prior) {
-  const PriorDraws draws{title, prior.grid().z_edges_m(), prior.grid().y_edges_m(),
-                         prior.draws(0, n_previewed)};
+  const Shown shown = shown_of(prior.grid());
+  const PriorDraws draws{title, shown.grid.z_edges_m(), shown.grid.y_edges_m(),
+                         prior.draws(0, n_previewed)(shown.cells, Eigen::all)};
   prior_picture(draws).write_png(path);
   core::log::info("{}", path.string());
 }
@@ -100,17 +121,19 @@ void write_training_report(const std::filesystem::path& folder, const TrainingTe
       prior.draws(recipe.n_draws - n_validation, std::min<std::int64_t>(n_validation, n_encoded));
   const MatrixXd codes = decoder->encode(draws);
   const Index n = std::min(n_shown, draws.cols());
+  const Shown shown = shown_of(vae.grid());
+  const auto of_shown = [&](const MatrixXd& cells) { return MatrixXd(cells(shown.cells, Eigen::all)); };
   VaeReport report;
   report.title = texts.title;
   report.lead = fmt::format("Learned prior of subdomains, by Lodestone {}", core::version());
-  report.grid = vae.grid();
+  report.grid = shown.grid;
   report.history = read_training_history(texts.history);
   const auto best = std::ranges::min_element(report.history, {}, &TrainingEpoch::loss);
   report.best_epoch = best == report.history.end() ? 0 : best->epoch;
-  report.draws = draws.leftCols(n);
-  report.reconstructions = decoder->decode(codes.leftCols(n));
-  report.decodings = decoder->decode(random_codes(decoder->n_codes(), n, recipe.seed));
-  report.codes = {codes, vae.statistics().code_divergence, vae.statistics().cell_rms};
+  report.draws = of_shown(draws.leftCols(n));
+  report.reconstructions = of_shown(decoder->decode(codes.leftCols(n)));
+  report.decodings = of_shown(decoder->decode(random_codes(decoder->n_codes(), n, recipe.seed)));
+  report.codes = {codes, vae.statistics().code_divergence, of_shown(vae.statistics().cell_rms)};
   report.facts = facts_of(recipe, vae, report);
   report.card = vae.card();
   report.configuration_toml = texts.configuration_toml;

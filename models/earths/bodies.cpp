@@ -10,6 +10,19 @@
 #include <utility>
 
 namespace lodestone::models::earths {
+namespace {
+
+using physics::mesh::Axis;
+using physics::mesh::Interval;
+
+/// Returns the share of a row of cells that a body fills along x, the first of which begins at `from_m`.
+double share_along_x(const Body& body, const TensorGrid& grid, int ix, double from_m) {
+  const double low = from_m + grid.edges_m(Axis::x)[static_cast<std::size_t>(ix)],
+               width = grid.width_m(Axis::x, ix);
+  return std::max(0.0, std::min(body.x_m.to, low + width) - std::max(body.x_m.from, low)) / width;
+}
+
+}  // namespace
 
 Bodies::Bodies(BodiesOptions options) : options_(std::move(options)) {
   if (!options_.background)
@@ -23,6 +36,8 @@ Bodies::Bodies(BodiesOptions options) : options_(std::move(options)) {
 
 void Bodies::check_grid(const TensorGrid& grid) const {
   options_.background->check_grid(grid);
+  if (!has_length()) refuse_volume(grid);
+  check_length(grid);
   if (least_depth_m() >= grid.z_edges_m().back())
     throw core::InvalidArgument("models::Bodies#below_grid",
                                 "expected bodies within the grid, which ends at a depth of {:g} m, got "
@@ -35,11 +50,38 @@ Eigen::MatrixXd Bodies::draw(const core::Philox& random, const TensorGrid& grid)
   Eigen::MatrixXd section = options_.background->draw(branch(random, 0), grid);
   Draws draws(random);
   const SectionLines lines = section_lines(grid, options_.section_width_m, draws);
-  for (const Body& body : bodies(draws, lines.width_m)) {
+  std::vector<Body> drawn = bodies(draws, lines.width_m);
+  Interval x_m;
+  if (grid.has(Axis::x)) {
+    const double length_m = std::max(options_.section_width_m, grid.extent().x_m.length());
+    place_along_x(drawn, draws, length_m);
+    x_m.from = draws.uniform({0.0, length_m - grid.extent().x_m.length()});
+  }
+  for (const Body& body : drawn) {
     const Eigen::ArrayXXd shares = cell_shares(body.outline, grid, lines);
-    section.array() += shares * (body.log10_resistivity - section.array());
+    for (int column = 0; column < grid.n_columns(); ++column) {
+      const double share_x =
+          grid.has(Axis::x) ? share_along_x(body, grid, column % grid.n_x(), x_m.from) : 1.0;
+      auto cells = section.col(column).array();
+      cells += share_x * shares.col(column / grid.n_x()) * (body.log10_resistivity - cells);
+    }
   }
   return section;
+}
+
+void Blocks::place_along_x(std::vector<Body>& bodies, Draws& draws, double length_m) const {
+  for (Body& block : bodies) {
+    const double half = 0.5 * draws.log_uniform(options_.length_m.value_or(options_.width_m));
+    const double middle = draws.uniform({0.0, length_m});
+    block.x_m = {middle - half, middle + half};
+  }
+}
+
+void Blocks::check_length(const TensorGrid& grid) const {
+  if (options_.length_m && !grid.has(Axis::x))
+    throw core::InvalidArgument("models::Blocks#length_of_section",
+                                "expected a grid with cells along x for blocks with length_m, got one of a "
+                                "section; remove length_m");
 }
 
 Blocks::Blocks(const BlocksOptions& options) : Bodies(options.bodies), options_(options) {
@@ -47,6 +89,7 @@ Blocks::Blocks(const BlocksOptions& options) : Bodies(options.bodies), options_(
   check(options_.top_m, "top_m", 0.0);
   check_positive(options_.width_m, "width_m");
   check_positive(options_.height_m, "height_m");
+  if (options_.length_m) check_positive(*options_.length_m, "length_m");
   check(options_.tilt_deg, "tilt_deg");
   check_log10(options_.log10_resistivity, "log10_resistivity");
 }

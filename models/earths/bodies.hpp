@@ -5,6 +5,7 @@
 #include "models/earths/randomness.hpp"
 #include "physics/mesh/shapes.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace lodestone::models::earths {
@@ -13,14 +14,15 @@ namespace lodestone::models::earths {
 struct Body {
   std::vector<physics::mesh::Point> outline;
   double log10_resistivity = 0.0;
+  physics::mesh::Interval x_m{};  ///< its reach along x, in a volume
 };
 
 /// The options that all families of bodies share.
 struct BodiesOptions {
-  GeneratorPtr background;  ///< earth around the bodies
-  double section_width_m =
-      0.0;  ///< width of the section in which bodies are placed and from which the grid is cut at a random
-            ///< place; 0: as wide as the patch, for a single column as wide as the grid is deep
+  GeneratorPtr background;       ///< earth around the bodies
+  double section_width_m = 0.0;  ///< width of the section in which bodies are placed and from which the grid
+                                 ///< is cut at a random place; 0: as wide as the patch, for a single column
+                                 ///< as wide as the grid is deep. In a volume likewise along x.
 };
 
 /// Bodies in a background. A family draws the bodies; later ones cover earlier ones. A cell that a body
@@ -39,19 +41,27 @@ class Bodies : public Generator {
   [[nodiscard]] virtual std::vector<Body> bodies(Draws& draws, double section_width_m) const = 0;
   /// Returns the depth above which no point of any body lies; negative: above the surface.
   [[nodiscard]] virtual double least_depth_m() const = 0;
+  /// Gives the bodies of a draw their reach along x in a volume of this length. A family without it is
+  /// refused there.
+  virtual void place_along_x(std::vector<Body>& /*bodies*/, Draws& /*draws*/, double /*length_m*/) const {}
+  [[nodiscard]] virtual bool has_length() const { return false; }
+  /// Checks keys that one of sections and volumes alone has. errors: InvalidArgument.
+  virtual void check_length(const TensorGrid& /*grid*/) const {}
 
  private:
   BodiesOptions options_;
 };
 
-/// Rectangles, level or tilted. Their middles lie anywhere along the section. Lengths have no default.
+/// Rectangles, level or tilted; in a volume prisms along x. Their middles lie anywhere. Lengths have no
+/// default.
 struct BlocksOptions {
   BodiesOptions bodies;
   IntegerRange number{1, 3};
-  Range top_m{};             ///< top of the level rectangle
-  Range width_m{};           ///< log-uniform
-  Range height_m{};          ///< log-uniform
-  Range tilt_deg{0.0, 0.0};  ///< about the middle, down to the right
+  Range top_m{};                    ///< top of the level rectangle
+  Range width_m{};                  ///< log-uniform
+  Range height_m{};                 ///< log-uniform
+  std::optional<Range> length_m{};  ///< along x of a volume, log-uniform; absent: as the width
+  Range tilt_deg{0.0, 0.0};         ///< about the middle, down to the right
   Range log10_resistivity{0.0, 4.0};
 };
 
@@ -64,6 +74,9 @@ class Blocks final : public Bodies {
  private:
   [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
   [[nodiscard]] double least_depth_m() const override;
+  void place_along_x(std::vector<Body>& bodies, Draws& draws, double length_m) const override;
+  [[nodiscard]] bool has_length() const override { return true; }
+  void check_length(const TensorGrid& grid) const override;
   BlocksOptions options_;
 };
 

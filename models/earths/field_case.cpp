@@ -68,7 +68,7 @@ Eigen::MatrixXd FieldCase::draw(const core::Philox& random, const TensorGrid& gr
   Eigen::MatrixXd profile = cell_averages(sharp_profile(options_, draws), whole.z_edges_m());
   add_bumps(profile, options_.bumps, draws);
   smooth(profile, options_.smoothing);
-  return profile.bottomRows(grid.n_z()).replicate(1, grid.n_y());
+  return profile.bottomRows(grid.n_z()).replicate(1, grid.n_columns());
 }
 
 }  // namespace lodestone::models::earths

@@ -34,6 +34,7 @@ class FieldCase final : public Generator {
   explicit FieldCase(const FieldCaseOptions& options = {});
   [[nodiscard]] std::string kind() const override { return "field_case"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
+  void check_grid(const TensorGrid&) const override {}
 
  private:
   FieldCaseOptions options_;

@@ -7,14 +7,28 @@
 #include <utility>
 
 namespace lodestone::models::earths {
-TensorGrid patch_grid(std::vector<double> depth_m, std::vector<double> y_m) {
-  TensorGrid grid = TensorGrid::section(std::move(y_m), std::move(depth_m));
-  check(grid);
-  return grid;
+TensorGrid patch_grid(std::vector<double> depth_m, std::vector<double> y_m, std::vector<double> x_m) {
+  if (x_m.empty()) {
+    TensorGrid section = TensorGrid::section(std::move(y_m), std::move(depth_m));
+    check(section);
+    return section;
+  }
+  TensorGrid volume({.x_m = std::move(x_m), .y_m = std::move(y_m), .z_m = std::move(depth_m)});
+  check(volume);
+  return volume;
+}
+
+void Generator::refuse_volume(const TensorGrid& grid) const {
+  if (grid.has(physics::mesh::Axis::x))
+    throw core::InvalidArgument(
+        "models::Generator#needs_section",
+        "{}: expected a column or a patch of a section, whose earths this family draws, "
+        "got {} cells along x; take layers, blocks or random_field for volumes",
+        kind(), grid.n_x());
 }
 
 void check(const TensorGrid& grid) {
-  if (grid.dimension() != 2 || grid.reference() != physics::mesh::DepthReference::surface)
+  if (grid.dimension() < 2 || grid.reference() != physics::mesh::DepthReference::surface)
     throw core::InvalidArgument(
         "models::patch_grid#not_a_patch",
         "expected columns along y with depths below the surface, got a grid of {} axes "
@@ -23,10 +37,12 @@ void check(const TensorGrid& grid) {
   if (grid.z_edges_m().front() < 0.0)
     throw core::InvalidArgument("models::patch_grid#depths_above_surface",
                                 "expected depths from 0 on, the first is {:g} m", grid.z_edges_m().front());
-  if (grid.y_edges_m().front() != 0.0)
-    throw core::InvalidArgument("models::patch_grid#columns_not_from_zero",
-                                "expected edges of columns from 0 on, the first is {:g} m",
-                                grid.y_edges_m().front());
+  for (const auto& edges_m : {grid.y_edges_m(), grid.edges_m(physics::mesh::Axis::x)}) {
+    if (!edges_m.empty() && edges_m.front() != 0.0)
+      throw core::InvalidArgument("models::patch_grid#columns_not_from_zero",
+                                  "expected edges of columns from 0 on, the first is {:g} m",
+                                  edges_m.front());
+  }
 }
 
 TensorGrid continued_to_surface(const TensorGrid& grid, int most_rows) {
@@ -45,7 +61,7 @@ TensorGrid continued_to_surface(const TensorGrid& grid, int most_rows) {
   }
   std::vector<double> whole(above.rbegin(), above.rend());
   whole.insert(whole.end(), depth.begin(), depth.end());
-  return patch_grid(std::move(whole), grid.y_edges_m());
+  return patch_grid(std::move(whole), grid.y_edges_m(), grid.edges_m(physics::mesh::Axis::x));
 }
 
 }  // namespace lodestone::models::earths

@@ -72,6 +72,27 @@ Earth draw_earth(const LayeredOptions& options, double section_width_m, Draws& d
   return earth;
 }
 
+/// Returns the averages of an earth that varies along one direction of any azimuth over the columns of a
+/// volume. shape: → (n_z, n_columns).
+Eigen::MatrixXd in_volume(const Earth& earth, const TensorGrid& grid, Draws& draws) {
+  constexpr int n = 4;  // lines each way per column
+  const double azimuth = draws.uniform({0.0, 2.0 * std::numbers::pi});
+  const auto place = [&](physics::mesh::Axis axis, int i, int k) {
+    return grid.edges_m(axis)[static_cast<std::size_t>(i)] + grid.width_m(axis, i) * (k + 0.5) / n -
+           0.5 * grid.edges_m(axis).back();
+  };
+  Eigen::MatrixXd columns = Eigen::MatrixXd::Zero(grid.n_z(), grid.n_columns());
+  for (int column = 0; column < grid.n_columns(); ++column) {
+    for (int k = 0; k < n * n; ++k) {
+      const double x = place(physics::mesh::Axis::x, column % grid.n_x(), k % n),
+                   y = place(physics::mesh::Axis::y, column / grid.n_x(), k / n);
+      columns.col(column) += cell_averages(
+          earth.along(earth.middle_m + y * std::cos(azimuth) + x * std::sin(azimuth)), grid.z_edges_m());
+    }
+  }
+  return columns / (n * n);
+}
+
 }  // namespace
 
 Layered::Layered(LayeredOptions options) : options_(std::move(options)) {
@@ -89,8 +110,9 @@ Eigen::MatrixXd Layered::draw(const core::Philox& random, const TensorGrid& grid
   const SectionLines lines = section_lines(grid, 0.0, draws);
   const Earth earth = draw_earth(options_, lines.width_m, draws);
   if (earth.slope == 0.0 && !(options_.relief_m.upper > 0.0)) {
-    return cell_averages(earth.along(0.0), grid.z_edges_m()).replicate(1, grid.n_y());
+    return cell_averages(earth.along(0.0), grid.z_edges_m()).replicate(1, grid.n_columns());
   }
+  if (grid.has(physics::mesh::Axis::x)) return in_volume(earth, grid, draws);
   Eigen::MatrixXd section = Eigen::MatrixXd::Zero(grid.n_z(), grid.n_y());
   for (std::size_t k = 0; k < lines.y_m.size(); ++k) {
     section.col(static_cast<Eigen::Index>(k) / lines.n_per_column()) +=

@@ -19,7 +19,8 @@ struct LayeredOptions {
   Range thickness_m{};             ///< log-uniform; has no default
   Range log10_resistivity{0.0, 4.0};
   Range dip_deg{
-      0.0, 0.0};  ///< dip of all interfaces of a draw, down to the right, about the middle of the section
+      0.0, 0.0};  ///< dip of all interfaces of a draw, down to the right, about the middle of the section; in
+                  ///< a volume down a direction of any azimuth, along which the relief varies too
   Range relief_m{0.0, 0.0};  ///< amplitude of a sinusoid on each interface
   Range relief_length_m{};   ///< its wavelength, log-uniform; has no default, needed with a relief
 };
@@ -31,6 +32,7 @@ class Layered final : public Generator {
   explicit Layered(LayeredOptions options);
   [[nodiscard]] std::string kind() const override { return "layers"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
+  void check_grid(const TensorGrid&) const override {}
 
  private:
   LayeredOptions options_;

@@ -87,6 +87,7 @@ GeneratorPtr blocks(const OptionsTable& table, const LoadSection& load_section) 
   options.top_m = table.range("top_m");
   options.width_m = table.range("width_m");
   options.height_m = table.range("height_m");
+  if (table.options().has("length_m")) options.length_m = table.range("length_m");
   table.read("tilt_deg", options.tilt_deg);
   table.read_decades("log10_resistivity", options.log10_resistivity);
   return std::make_shared<Blocks>(options);
@@ -259,29 +260,42 @@ std::vector<double> depths(const OptionsTable& table) {
   return edges;
 }
 
-std::vector<double> columns(const OptionsTable& table) {
+/// The keys of the cells along a horizontal axis.
+struct AxisKeys {
+  const char *edges, *length, *number;
+};
+constexpr AxisKeys along_y{"y_m", "width_m", "n_columns"}, along_x{"x_m", "length_m", "n_rows"};
+
+std::vector<double> edges_along(const OptionsTable& table, const AxisKeys& keys) {
   const core::Options& options = table.options();
-  if (options.has("y_m")) {
-    for (const char* key : {"width_m", "n_columns"}) {
+  if (options.has(keys.edges)) {
+    for (const char* key : {keys.length, keys.number}) {
       if (options.has(key))
-        table.refuse(key, "expected either y_m or width_m and n_columns, got both; leave one out",
+        table.refuse(key,
+                     fmt::format("expected either {} or {} and {}, got both; leave one out", keys.edges,
+                                 keys.length, keys.number),
                      "given_twice");
     }
-    const std::vector<double> edges = options.reals("y_m");
-    for (const double edge : edges) table.check("y_m", edge, -deepest_m, deepest_m);
+    const std::vector<double> edges = options.reals(keys.edges);
+    for (const double edge : edges) table.check(keys.edges, edge, -deepest_m, deepest_m);
     return edges;
   }
   int n = 1;
-  table.read("n_columns", n);
+  table.read(keys.number, n);
   if (n < 1 || n > 10'000)
-    table.refuse("n_columns", fmt::format("expected 1 to 10000, got {}", n), "count_out_of_range");
-  const double width = n == 1 ? options.real("width_m", 1000.0) : options.real("width_m");
-  if (!(width > 0.0))
-    table.refuse("width_m", fmt::format("expected a positive width, got {:g}", width), "width_not_positive");
-  table.check("width_m", width, 1e-3, deepest_m);
+    table.refuse(keys.number, fmt::format("expected 1 to 10000, got {}", n), "count_out_of_range");
+  const double length = n == 1 ? options.real(keys.length, 1000.0) : options.real(keys.length);
+  if (!(length > 0.0))
+    table.refuse(keys.length, fmt::format("expected a positive width, got {:g}", length),
+                 "width_not_positive");
+  table.check(keys.length, length, 1e-3, deepest_m);
   std::vector<double> edges;
-  for (int i = 0; i <= n; ++i) edges.push_back(width * i / n);
+  for (int i = 0; i <= n; ++i) edges.push_back(length * i / n);
   return edges;
+}
+
+bool has_x(const core::Options& options) {
+  return options.has(along_x.edges) || options.has(along_x.length) || options.has(along_x.number);
 }
 
 }  // namespace
@@ -291,11 +305,13 @@ std::vector<std::string> modifier_kinds() { return words(modifiers); }
 
 TensorGrid read_patch_grid(const core::Options& options) {
   const OptionsTable table(options);
-  const std::vector<double> depth_m = depths(table), y_m = columns(table);
+  const std::vector<double> depth_m = depths(table), y_m = edges_along(table, along_y),
+                            x_m = has_x(options) ? edges_along(table, along_x) : std::vector<double>{};
   return table.checked(options.has("depth_m") ? "depth_m"
                        : options.has("y_m")   ? "y_m"
+                       : options.has("x_m")   ? "x_m"
                                               : "",
-                       [&] { return patch_grid(depth_m, y_m); });
+                       [&] { return patch_grid(depth_m, y_m, x_m); });
 }
 
 GeneratorPtr read_generator(const core::Options& options, const LoadSection& load_section) {

@@ -34,6 +34,15 @@ Eigen::MatrixXd factor(const Eigen::VectorXd& at, Correlation correlation) {
   return matrix.llt().matrixL();
 }
 
+Eigen::MatrixXd kronecker(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  Eigen::MatrixXd product(a.rows() * b.rows(), a.cols() * b.cols());
+  for (Eigen::Index i = 0; i < a.rows(); ++i) {
+    for (Eigen::Index j = 0; j < a.cols(); ++j)
+      product.block(i * b.rows(), j * b.cols(), b.rows(), b.cols()) = a(i, j) * b;
+  }
+  return product;
+}
+
 }  // namespace
 
 RandomField::RandomField(RandomFieldOptions options) : options_(std::move(options)) {
@@ -56,9 +65,14 @@ Eigen::MatrixXd RandomField::draw(const core::Philox& random, const TensorGrid& 
   Eigen::VectorXd down = depth / vertical;
   if (growth > 0.0) down = (depth * (growth / vertical)).log1p() / growth;
   const Eigen::VectorXd along = centres(grid.y_edges_m()) / draws.log_uniform(options_.horizontal_length_m);
-  const Eigen::MatrixXd white = draws.normal(grid.n_z(), grid.n_y());
-  const Eigen::MatrixXd field =
-      sd * factor(down, options_.correlation) * white * factor(along, options_.correlation).transpose();
+  const Eigen::MatrixXd white = draws.normal(grid.n_z(), grid.n_columns());
+  Eigen::MatrixXd of_columns = factor(along, options_.correlation);
+  if (grid.has(physics::mesh::Axis::x)) {
+    const Eigen::VectorXd across =
+        centres(grid.edges_m(physics::mesh::Axis::x)) / draws.log_uniform(options_.horizontal_length_m);
+    of_columns = kronecker(of_columns, factor(across, options_.correlation));
+  }
+  const Eigen::MatrixXd field = sd * factor(down, options_.correlation) * white * of_columns.transpose();
   if (options_.background) return field + options_.background->draw(branch(random, 0), grid);
   return (field.array() + mean).matrix();
 }

@@ -27,10 +27,10 @@ struct RandomFieldOptions {
   Correlation correlation = Correlation::gaussian;
 };
 
-/// A Gaussian random field at the cells' centres, with correlation c(Δz/l_z)·c(Δy/l_y). It has one factor of
-/// the covariance for rows and one for columns, so the covariance is exact on any grid. cost: O(n_z³ + n_y³ +
-/// n_cells·(n_z + n_y)). source: Rue & Held 2005, Gaussian Markov Random Fields, section 2.4 (sampling with
-/// the Cholesky factor).
+/// A Gaussian random field at the cells' centres, with correlation c(Δz/l_z)·c(Δy/l_y), in
+/// volumes times c(Δx/l_x). It has one factor of the covariance for rows and one for columns, so the
+/// covariance is exact on any grid. cost: O(n_z³ + n_y³ + n_cells·(n_z + n_columns)). source: Rue & Held
+/// 2005, Gaussian Markov Random Fields, section 2.4 (sampling with the Cholesky factor).
 class RandomField final : public Generator {
  public:
   /// Checks the options. errors: InvalidArgument (ranges).

@@ -142,6 +142,7 @@ Eigen::MatrixXd Sections::draw(const core::Philox& random, const TensorGrid& gri
 }
 
 void Sections::check_grid(const TensorGrid& grid) const {
+  refuse_volume(grid);
   for (const Section& section : options_.sections) {
     if (room_m(section, grid) < -1e-9 * grid.extent().y_m.length()) {
       throw core::InvalidArgument(

@@ -113,11 +113,13 @@ inversion::prior::Region Domain::subdomains(const physics::mesh::TensorGrid& sub
         "models::study#other_columns",
         "expected a network of columns, or of patches with columns of {:g} m, got patches of {} in {:g} m",
         column_m_, n_y, subdomain.extent().y_m.length());
-  if (subdomain.n_z() != region_rows || n_y > region_columns_ || (region_columns_ - n_y) % stride != 0)
+  if (subdomain.has(physics::mesh::Axis::x) || subdomain.n_z() != region_rows || n_y > region_columns_ ||
+      (region_columns_ - n_y) % stride != 0)
     throw core::InvalidArgument("models::study#other_subdomains",
                                 "expected subdomains of {} rows whose columns fill the region's {} in steps "
-                                "of half their width, got {} × {}",
-                                region_rows, region_columns_, subdomain.n_z(), n_y);
+                                "of half their width, got {} × {}{}",
+                                region_rows, region_columns_, subdomain.n_z(), n_y,
+                                subdomain.has(physics::mesh::Axis::x) ? " of a volume" : "");
   inversion::prior::Region region{"region of interest", std::move(decoder), {}};
   const int from = grid_.column_of(region_from_m + 0.5 * column_m_);
   for (int first = from; first + n_y <= from + region_columns_; first += stride)

@@ -33,10 +33,17 @@ void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeR
   setup.network.check();
   setup.recipe.check();
   const physics::mesh::TensorGrid& grid = prior.grid();
-  if (grid.n_z() != setup.network.cells_z || grid.n_y() != setup.network.cells_y)
-    throw core::InvalidArgument("models::train_vae#wrong_cells",
-                                "expected a network for the {} × {} cells of the prior, got one for {} × {}",
-                                grid.n_z(), grid.n_y(), setup.network.cells_z, setup.network.cells_y);
+  const VaeOptions& network = setup.network;
+  if (grid.n_z() != network.cells_z || grid.n_y() != network.cells_y || grid.n_x() != network.cells_x)
+    throw core::InvalidArgument(
+        "models::train_vae#wrong_cells",
+        "expected a network for the {} × {} × {} cells (z, y, x) of the prior, got one for {} × {} × {}",
+        grid.n_z(), grid.n_y(), grid.n_x(), network.cells_z, network.cells_y, network.cells_x);
+  if ((network.kind == VaeKind::volume) != grid.has(physics::mesh::Axis::x))
+    throw core::InvalidArgument(
+        "models::train_vae#wrong_kind",
+        "expected the network \"volume\" for a prior with cells along x alone, got \"{}\"",
+        core::word(network.kind));
   if (run.begin == Begin::resume && run.checkpoint.empty())
     throw core::InvalidArgument("models::train_vae#no_checkpoint",
                                 "expected a checkpoint to resume from, found none; name its file");

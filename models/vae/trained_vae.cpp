@@ -14,6 +14,7 @@ namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
+using physics::mesh::Axis;
 
 constexpr const char* format_name = "lodestone vae";
 constexpr const char* format_version = "1";
@@ -42,32 +43,38 @@ Eigen::VectorXd vector_of(const std::vector<double>& values) {
 }
 
 void write_options(core::ArraySink& sink, const VaeOptions& options) {
-  const std::vector<std::int64_t> sizes{options.cells_z, options.cells_y, options.n_codes,
-                                        options.centre ? 1 : 0};
+  std::vector<std::int64_t> sizes{options.cells_z, options.cells_y, options.n_codes, options.centre ? 1 : 0};
+  const bool is_volume = options.kind == VaeKind::volume;
+  if (is_volume) sizes.push_back(options.cells_x);
   core::write_vector(sink, "options/sizes", sizes);
   core::write_vector(sink, "options/channels",
                      std::vector<std::int64_t>(options.channels.begin(), options.channels.end()));
   sink.attribute("options/sizes", "kind", std::string(core::word(options.kind)));
-  sink.attribute("options/sizes", "order", "cells_z, cells_y, n_codes, centre");
+  sink.attribute(
+      "options/sizes", "order",
+      is_volume ? "cells_z, cells_y, n_codes, centre, cells_x" : "cells_z, cells_y, n_codes, centre");
 }
 
 VaeOptions read_options(const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const std::string kind = source.attribute("options/sizes", "kind");
-  if (sizes.size() != 4)
-    throw core::FormatError("models::TrainedVae#wrong_sizes", "{}: expected four sizes of a network, got {}",
+  if (sizes.size() != 4 && sizes.size() != 5)
+    throw core::FormatError("models::TrainedVae#wrong_sizes",
+                            "{}: expected four sizes of a network, or five of one for volumes, got {}",
                             source.location(), sizes.size());
   const auto channels = core::read_integers(source, "options/channels");
   VaeOptions options{
       .kind = core::parse<VaeKind, core::FormatError>(kind, source.location() + ": kind of the network"),
       .cells_z = sizes[0],
       .cells_y = sizes[1],
+      .cells_x = sizes.size() == 5 ? sizes[4] : 1,
       .n_codes = sizes[2],
       .channels = {channels.begin(), channels.end()},
       .centre = sizes[3] != 0};
   constexpr Dim most = 1 << 16;  // a damaged file must not ask for all memory
-  const bool sensible = std::max({options.cells_z, options.cells_y, options.n_codes}) <= most &&
-                        std::ranges::all_of(options.channels, [](Dim each) { return each <= 4096; });
+  const bool sensible =
+      std::max({options.cells_z, options.cells_y, options.cells_x, options.n_codes}) <= most &&
+      std::ranges::all_of(options.channels, [](Dim each) { return each <= 4096; });
   try {
     options.check();
   } catch (const core::InvalidArgument& error) {
@@ -142,10 +149,11 @@ TrainedVae::TrainedVae(Vae net, physics::mesh::TensorGrid grid, VaeStatistics st
       statistics_(std::move(statistics)),
       card_(std::move(card)) {
   const VaeOptions& options = net_.options();
-  if (grid_.n_z() != options.cells_z || grid_.n_y() != options.cells_y)
-    throw core::ShapeError("models::TrainedVae#wrong_grid",
-                           "expected a grid of {} × {} cells as the network has, got {} × {}",
-                           options.cells_z, options.cells_y, grid_.n_z(), grid_.n_y());
+  if (grid_.n_z() != options.cells_z || grid_.n_y() != options.cells_y || grid_.n_x() != options.cells_x)
+    throw core::ShapeError(
+        "models::TrainedVae#wrong_grid",
+        "expected a grid of {} × {} × {} cells (z, y, x) as the network has, got {} × {} × {}",
+        options.cells_z, options.cells_y, options.cells_x, grid_.n_z(), grid_.n_y(), grid_.n_x());
   const Eigen::Index n_cells = options.n_cells();
   check_size("mean", statistics_.mean.size(), n_cells);
   check_size("covariance", statistics_.covariance.size(), n_cells * n_cells);
@@ -179,6 +187,7 @@ void TrainedVae::save(core::ArraySink& sink) const {
   write_options(sink, options());
   core::write_vector(sink, "grid/depth_m", grid_.z_edges_m());
   core::write_vector(sink, "grid/y_m", grid_.y_edges_m());
+  if (grid_.has(Axis::x)) core::write_vector(sink, "grid/x_m", grid_.edges_m(Axis::x));
   for_each_vector(statistics_, [&](const char* name, const Eigen::VectorXd& values) {
     core::write_vector(sink, name, numbers_of(values));
   });
@@ -198,8 +207,10 @@ std::string TrainedVae::describe(const core::ArraySource& source) {
   if (std::ssize(depth_m) != options.cells_z + 1)
     throw core::FormatError("models::TrainedVae#wrong_grid", "{}: expected {} depths of {} cells, got {}",
                             source.location(), options.cells_z + 1, options.cells_z, depth_m.size());
-  return fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes",
-                     options.cells_z, options.cells_y, depth_m.front(), depth_m.back(), options.n_codes);
+  return fmt::format("network of subdomains: {} x {}{} cells, depths {:.6g} to {:.6g} m, {} codes",
+                     options.cells_z, options.cells_y,
+                     options.kind == VaeKind::volume ? fmt::format(" x {}", options.cells_x) : "",
+                     depth_m.front(), depth_m.back(), options.n_codes);
 }
 
 TrainedVae TrainedVae::load(const core::ArraySource& source) {
@@ -208,7 +219,8 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   const Vae net(read_options(source), initial);
   const NamedTensors state = read_net(source);
   std::vector<double> depth_m = core::read_doubles(source, "grid/depth_m"),
-                      y_m = core::read_doubles(source, "grid/y_m");
+                      y_m = core::read_doubles(source, "grid/y_m"), x_m;
+  if (net.options().kind == VaeKind::volume) x_m = core::read_doubles(source, "grid/x_m");
   VaeStatistics statistics;
   for_each_vector(statistics, [&](const char* name, Eigen::VectorXd& values) {
     values = vector_of(core::read_doubles(source, name));
@@ -225,8 +237,8 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   check_finite(source, state);
   try {
     net.load_state(state);
-    return {net, earths::patch_grid(std::move(depth_m), std::move(y_m)), std::move(statistics),
-            source.attribute("", "card")};
+    return {net, earths::patch_grid(std::move(depth_m), std::move(y_m), std::move(x_m)),
+            std::move(statistics), source.attribute("", "card")};
   } catch (const core::Error& error) {
     throw core::FormatError("models::TrainedVae#unreadable", "{}: {}", source.location(), error.what());
   }
@@ -238,9 +250,11 @@ void TrainedVae::check_grid(const std::vector<double>& depth_m, const std::strin
 
 void TrainedVae::check_grid(const physics::mesh::TensorGrid& grid, const std::string& where) const {
   check_grid(grid.z_edges_m(), where);
-  if (options().kind == VaeKind::patch)
+  if (options().kind != VaeKind::column)
     inversion::prior::check_edges("edges of columns", grid_.y_edges_m(), grid.y_edges_m(),
                                   where);  // a column may be of any width
+  if (options().kind == VaeKind::volume)
+    inversion::prior::check_edges("edges along x", grid_.edges_m(Axis::x), grid.edges_m(Axis::x), where);
 }
 
 void TrainedVae::check_codes(Dim n_codes, const std::string& where) const {

@@ -9,14 +9,22 @@
 #include "engine/ops/ops.hpp"
 
 #include <array>
+#include <vector>
 
 namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
 
-int n_axes(const VaeOptions& options) { return options.kind == VaeKind::column ? 1 : 2; }
-IntList all_axes(const VaeOptions& options, Dim value) { return IntList::filled(n_axes(options), value); }
+/// Returns the cells along the axes of the convolutions.
+std::vector<Dim> spatial(const VaeOptions& options) {
+  if (options.kind == VaeKind::column) return {options.cells_z};
+  if (options.kind == VaeKind::patch) return {options.cells_z, options.cells_y};
+  return {options.cells_z, options.cells_y, options.cells_x};
+}
+IntList all_axes(const VaeOptions& options, Dim value) {
+  return IntList::filled(static_cast<int>(spatial(options).size()), value);
+}
 
 /// Returns the extents at the coarsest level, rounded up.
 Dim coarse(Dim cells, const VaeOptions& options) {
@@ -25,8 +33,16 @@ Dim coarse(Dim cells, const VaeOptions& options) {
 }
 Dim padded(Dim cells, const VaeOptions& options) { return coarse(cells, options) << options.channels.size(); }
 Dim n_coarse(const VaeOptions& options) {
-  const Dim columns = options.kind == VaeKind::column ? 1 : coarse(options.cells_y, options);
-  return coarse(options.cells_z, options) * columns;
+  Dim product = 1;
+  for (const Dim cells : spatial(options)) product *= coarse(cells, options);
+  return product;
+}
+/// Returns the shape of n items of so many cells along each axis with channels.
+Shape image_shape(Dim n, const std::vector<Dim>& cells, Dim channels) {
+  Shape shape{n};
+  for (const Dim each : cells) shape.push_back(each);
+  shape.push_back(channels);
+  return shape;
 }
 /// Returns the numbers between the convolutions and the dense layers.
 Dim n_flat(const VaeOptions& options) { return n_coarse(options) * options.channels.back(); }
@@ -102,9 +118,16 @@ const VaeOptions& checked(const VaeOptions& options) {
 }  // namespace
 
 void VaeOptions::check() const {
-  if (cells_z < 1 || cells_y < 1)
+  if (cells_z < 1 || cells_y < 1 || cells_x < 1)
     throw core::InvalidArgument("models::VaeOptions#no_cells",
-                                "expected at least one cell each way, got {} × {}", cells_z, cells_y);
+                                "expected at least one cell each way, got {} × {} × {}", cells_z, cells_y,
+                                cells_x);
+  if (kind != VaeKind::volume && cells_x != 1)
+    throw core::InvalidArgument(
+        "models::VaeOptions#several_along_x",
+        "expected one cell along x, got {}; the network of subdomains with several is "
+        "\"volume\"",
+        cells_x);
   if (kind == VaeKind::column && cells_y != 1)
     throw core::InvalidArgument(
         "models::VaeOptions#several_columns",
@@ -129,14 +152,16 @@ VaeDecoderNet::VaeDecoderNet(const VaeOptions& options, InitialValues& initial)
 Tensor VaeDecoderNet::operator()(const Tensor& codes) const {
   check_rows("codes", codes, options_.n_codes);
   const Tensor flat = swish(dense_(codes));
-  const Dim n = codes.dim(0), z = coarse(options_.cells_z, options_), c = options_.channels.back();
-  if (options_.kind == VaeKind::column) {
-    const Tensor cells = squeeze(up_(reshape(flat, {n, z, c})), -1);
-    return cells.dim(1) == options_.cells_z ? cells : slice(cells, 1, 0, options_.cells_z);
+  std::vector<Dim> coarsest = spatial(options_);
+  for (Dim& each : coarsest) each = coarse(each, options_);
+  const Dim n = codes.dim(0);
+  Tensor cells = squeeze(up_(reshape(flat, image_shape(n, coarsest, options_.channels.back()))), -1);
+  int axis = 0;
+  for (const Dim each : spatial(options_)) {
+    ++axis;
+    if (cells.dim(axis) != each) cells = slice(cells, axis, 0, each);
   }
-  const Tensor cells = squeeze(up_(reshape(flat, {n, z, coarse(options_.cells_y, options_), c})), -1);
-  return reshape(slice(slice(cells, 1, 0, options_.cells_z), 2, 0, options_.cells_y),
-                 {n, options_.n_cells()});
+  return axis == 1 ? cells : reshape(cells, {n, options_.n_cells()});
 }
 
 Vae::Vae(const VaeOptions& options, InitialValues& initial)
@@ -152,12 +177,12 @@ Vae::Vae(const VaeOptions& options, InitialValues& initial)
 Vae::Codes Vae::encode(const Tensor& given) const {
   check_rows("cells", given, options_.n_cells());
   const Tensor cells = centre_ ? given - centre_->value() : given;
-  Tensor image = expand_dims(cells, -1);
-  if (options_.kind == VaeKind::patch) {
-    image = reshape(cells, {cells.dim(0), options_.cells_z, options_.cells_y, 1});
-    image = extended(image, 2, padded(options_.cells_y, options_));
-  }
-  const Tensor flat = encoder_(extended(image, 1, padded(options_.cells_z, options_)));
+  const std::vector<Dim> extents = spatial(options_);
+  Tensor image =
+      extents.size() == 1 ? expand_dims(cells, -1) : reshape(cells, image_shape(cells.dim(0), extents, 1));
+  for (int axis = static_cast<int>(extents.size()); axis > 0; --axis)
+    image = extended(image, axis, padded(extents[static_cast<std::size_t>(axis) - 1], options_));
+  const Tensor flat = encoder_(image);
   return {mean_(flat), log_variance_(flat)};
 }
 

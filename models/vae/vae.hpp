@@ -13,23 +13,24 @@ namespace lodestone::models::vae {
 enum class VaeKind : std::uint8_t {
   column,  ///< convolutions along depth
   patch,   ///< convolutions along depth and along the profile
+  volume,  ///< convolutions along all axes
 };
 constexpr auto words(VaeKind) {
   using enum VaeKind;
-  return core::Words<VaeKind>{{column, "column"}, {patch, "patch"}};
+  return core::Words<VaeKind>{{column, "column"}, {patch, "patch"}, {volume, "volume"}};
 }
 
 /// The structure of the network. The defaults are the published network of 1-D profiles: 52 483 parameters.
 struct VaeOptions {
   VaeKind kind = VaeKind::column;
-  engine::Dim cells_z = 32, cells_y = 1;
+  engine::Dim cells_z = 32, cells_y = 1, cells_x = 1;
   engine::Dim n_codes = 16;
   std::vector<engine::Dim> channels{
       16, 32, 64};      ///< channels of each level; every level halves the number of cells (along each axis)
   bool centre = false;  ///< the mean of the training draws is subtracted before the encoder and added behind
                         ///< the decoder
 
-  [[nodiscard]] engine::Dim n_cells() const { return cells_z * cells_y; }
+  [[nodiscard]] engine::Dim n_cells() const { return cells_z * cells_y * cells_x; }
   /// Checks all values. errors: InvalidArgument that names the wrong one.
   void check() const;
   friend bool operator==(const VaeOptions&, const VaeOptions&) = default;
@@ -38,7 +39,7 @@ struct VaeOptions {
 /// Cells of a subdomain from its codes: dense, swish, then per level a transposed convolution that doubles
 /// the cells and two convolutions with batch norm and swish; a last convolution; linear output. Where a
 /// length is no multiple of 2^levels the cells beyond it are dropped. shapes: codes [n, n_codes] → cells [n,
-/// n_cells], row by row from the top.
+/// n_cells], row by row from the top, along x first.
 class VaeDecoderNet : public engine::Module {
  public:
   VaeDecoderNet(const VaeOptions& options, engine::InitialValues& initial);

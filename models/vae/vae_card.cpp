@@ -25,12 +25,14 @@ std::string list_of(const Eigen::VectorXd& values) {
 }
 
 Facts network_facts(const VaeOptions& network) {
-  return {{"kind", core::json_quoted(core::word(network.kind))},
-          {"cells_z", std::to_string(network.cells_z)},
-          {"cells_y", std::to_string(network.cells_y)},
-          {"n_codes", std::to_string(network.n_codes)},
-          {"channels", list_of(network.channels)},
-          {"centre", network.centre ? "true" : "false"}};
+  Facts facts{{"kind", core::json_quoted(core::word(network.kind))},
+              {"cells_z", std::to_string(network.cells_z)},
+              {"cells_y", std::to_string(network.cells_y)},
+              {"n_codes", std::to_string(network.n_codes)},
+              {"channels", list_of(network.channels)},
+              {"centre", network.centre ? "true" : "false"}};
+  if (network.kind == VaeKind::volume) facts.push_back({"cells_x", std::to_string(network.cells_x)});
+  return facts;
 }
 
 Facts loss_facts(const VaeLossOptions& loss) {
@@ -73,11 +75,12 @@ std::string setup_text(const earths::Prior& prior, const VaeSetup& setup, const 
            (fact.key == "epochs" && setup.recipe.schedule == RateSchedule::constant);
   });
   const physics::mesh::TensorGrid& grid = prior.grid();
+  const std::vector<double>& x_m = grid.edges_m(physics::mesh::Axis::x);
   return lines_of("network", network_facts(setup.network)) + lines_of("loss", loss_facts(setup.loss)) +
          lines_of("training", recipe) +
          fmt::format("grid.depth_m = {}\ngrid.y_m = {}\nprior.seed = {}\n", fmt::join(grid.z_edges_m(), " "),
                      fmt::join(grid.y_edges_m(), " "), prior.seed()) +
-         data;
+         (x_m.empty() ? "" : fmt::format("grid.x_m = {}\n", fmt::join(x_m, " "))) + data;
 }
 
 std::string card_of(const earths::Prior& prior, const VaeSetup& setup, const std::string& data,

@@ -67,7 +67,7 @@ VaeDraws make_draws(const earths::Prior& prior, std::int64_t n, double validatio
         "models::make_draws#too_few_draws",
         "expected at least two draws for training and two for validation, got {} and {}", n_training,
         n_validation);
-  const Index n_cells = prior.grid().n_z() * prior.grid().n_y();
+  const Index n_cells = prior.grid().n_cells();
   std::vector<float> values(static_cast<std::size_t>(n * n_cells));
   Moments moments;
   for (std::int64_t first = 0; first < n; first += at_once) {

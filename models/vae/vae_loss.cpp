@@ -20,7 +20,7 @@ std::vector<double> cell_weights(LayerWeights kind, const physics::mesh::TensorG
   for (std::size_t layer = 0; layer + 1 < grid.z_edges_m().size(); ++layer) {
     const double thickness = grid.z_edges_m()[layer + 1] - grid.z_edges_m()[layer];
     const double weight = kind == LayerWeights::uniform ? 1.0 : std::max(0.1, std::log10(thickness));
-    result.insert(result.end(), static_cast<std::size_t>(grid.n_y()), weight);
+    result.insert(result.end(), static_cast<std::size_t>(grid.n_columns()), weight);
   }
   return result;
 }

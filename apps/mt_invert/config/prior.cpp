@@ -267,7 +267,7 @@ Rows<LearnedPriorOptions> stage_rows() {
 /// An entry of [[learned_prior.region]] as it is written: intervals are lists of two numbers.
 struct RegionForm {
   LearnedRegionConfig region;
-  std::vector<double> y_m, z_m;
+  std::vector<double> y_m, x_m, z_m;
 };
 
 Rows<RegionForm> region_rows() {
@@ -283,10 +283,17 @@ Rows<RegionForm> region_rows() {
       row("decoder", at(&RegionForm::region, &Region::decoder),
           "the network, or the normal distribution with mean and covariance of its training draws"),
       row("y_m", &RegionForm::y_m, places(), "[from, to]: columns whose centres lie inside").required(),
+      row("x_m", &RegionForm::x_m, places(), "likewise along x of a volume (`--dim 3`)").otherwise("all"),
       row("z_m", &RegionForm::z_m, places(), "[from, to] below the surface: rows whose centres lie inside")
           .otherwise("the network's depths"),
       row("overlap", at(&RegionForm::region, options, &RegionOptions::overlap), within(0, 10'000),
           "columns that neighbouring patches share; both count there with weights that fall linearly"),
+      row("together", at(&RegionForm::region, options, &RegionOptions::together), within(1, 1000),
+          "columns side by side that share their codes, in a volume so many each way; networks of columns")
+          .otherwise("`1`"),
+      row("along", at(&RegionForm::region, options, &RegionOptions::along),
+          "axis along which patches of a section stand in a volume")
+          .otherwise("`\"y\"`"),
       row("codes", at(&RegionForm::region, options, &RegionOptions::n_codes), within(1, 4096),
           "number of codes that the network must have, so that a file of another training is refused")
           .otherwise("any")};
@@ -307,6 +314,7 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
   LearnedRegionConfig region = form.region;
   region.network = table.resolved(region.network_as_written);
   region.options.y_m = interval_of(table, "y_m", form.y_m);
+  if (table.has("x_m")) region.options.x_m = interval_of(table, "x_m", form.x_m);
   if (table.has("z_m")) region.options.z_m = interval_of(table, "z_m", form.z_m);
   region.options.place = table.place("network");
   return region;

@@ -25,8 +25,8 @@ using models::vae::VaeRecipe;
 
 Rows<VaeOptions> network_rows() {
   return {
-      row("kind", &VaeOptions::kind, "convolutions along depth, or along depth and profile")
-          .usually("`\"column\"` for one column, else `\"patch\"`"),
+      row("kind", &VaeOptions::kind, "convolutions along depth, along depth and profile, or along all axes")
+          .usually("`\"column\"` for one column, `\"volume\"` with cells along x, else `\"patch\"`"),
       row("codes", &VaeOptions::n_codes, within(1, 4096),
           "numbers that set a subdomain; more than it has cells are warned of"),
       row("channels", &VaeOptions::channels, within(1, 4096),
@@ -72,24 +72,41 @@ void check_channels(const ConfigTable& table, const VaeOptions& options) {
   if (n_levels == 0 || n_levels > 8)
     table.refuse("channels", "wrong_number_of_levels",
                  fmt::format("expected the channels of 1 to 8 levels, got {}", n_levels));
-  const engine::Dim n = std::max(options.cells_z, options.cells_y);
+  const engine::Dim n = std::max({options.cells_z, options.cells_y, options.cells_x});
   const auto most = static_cast<std::size_t>(
       std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)))));
   if (n_levels > most)
     table.refuse("channels", "too_many_levels",
-                 fmt::format("expected at most {} levels for the {} × {} cells of [grid], as "
+                 fmt::format("expected at most {} levels for the {} × {}{} cells of [grid], as "
                              "each level halves them, got {}; give fewer channels",
-                             most, options.cells_z, options.cells_y, n_levels));
+                             most, options.cells_z, options.cells_y,
+                             options.cells_x > 1 ? fmt::format(" × {}", options.cells_x) : "", n_levels));
 }
 
 VaeOptions read_network(const ConfigTable& table, const physics::mesh::TensorGrid& grid) {
-  VaeOptions options{.kind = grid.n_y() == 1 ? VaeKind::column : VaeKind::patch,
+  const bool is_volume = grid.has(physics::mesh::Axis::x);
+  VaeOptions options{.kind = is_volume         ? VaeKind::volume
+                             : grid.n_y() == 1 ? VaeKind::column
+                                               : VaeKind::patch,
                      .cells_z = grid.n_z(),
-                     .cells_y = grid.n_y()};
+                     .cells_y = grid.n_y(),
+                     .cells_x = grid.n_x()};
   options = read(table, network_rows(), options);
+  if ((options.kind == VaeKind::volume) != is_volume)
+    table.refuse(
+        "kind", "needs_volume",
+        fmt::format("expected \"volume\" where [grid] has cells along x, and there alone, got \"{}\"",
+                    core::word(options.kind)));
   if (options.kind == VaeKind::column && grid.n_y() > 1)
     table.refuse("kind", "needs_patches",
                  fmt::format("expected \"patch\" for the {} columns of [grid], got \"column\"", grid.n_y()));
+  constexpr engine::Dim most_cells = 8192;  // their covariance, which goes along, takes 0.5 GB
+  if (options.n_cells() > most_cells)
+    table.refuse(
+        "codes", "too_many_cells",
+        fmt::format("expected at most {} cells of [grid] in a subdomain, got {}; give fewer, or cut the "
+                    "region into smaller subdomains",
+                    most_cells, options.n_cells()));
   check_channels(table, options);
   if (options.n_codes > options.n_cells())
     core::log::warning(

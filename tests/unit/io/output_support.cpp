@@ -332,6 +332,7 @@ mt::Survey map_survey() {
   for (int k = 0; k < 8; ++k) frequencies.push_back(100.0 * std::pow(10.0, -4.0 * k / 7.0));
   std::vector<mt::Datum> quantities;
   for (const mt::Element element : mt::all_elements) {
+    if (mt::is_interstation(element)) continue;
     quantities.push_back(mt::real_part_of(element));
     quantities.push_back(mt::partner_of(mt::real_part_of(element)));
   }

@@ -32,8 +32,9 @@ class Uniform final : public models::earths::Generator {
   [[nodiscard]] std::string kind() const override { return "uniform"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&,
                                      const physics::mesh::TensorGrid& grid) const override {
-    return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), value_);
+    return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_columns(), value_);
   }
+  void check_grid(const physics::mesh::TensorGrid&) const override {}
 
  private:
   double value_;

@@ -119,7 +119,7 @@ TEST_CASE(
   for (const char* file : {"column.h5", "column.safetensors"}) {
     const Regions subdomains = cut({region(file, {150.0, 500.0})});
     const CutRegion& first = subdomains.regions()[0];
-    CHECK(first.first_column == 1);
+    CHECK(first.y.first == 1);
     CHECK(first.subdomains ==
           std::vector<std::vector<Eigen::Index>>{{9, 17, 25}, {10, 18, 26}, {11, 19, 27}, {12, 20, 28}});
     CHECK(subdomains.map()->n_codes() == 8);
@@ -292,4 +292,25 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
   CHECK(prior->options.weights.between_norm.norm == inversion::prior::RoughnessNorm::l1);
   CHECK(prior->options.weights.between_norm.epsilon == 0.1);
   CHECK(prior->regions[0].network == folder / "vae.h5");
+}
+
+TEST_CASE("learned prior: the configuration places a region in a volume", "[apps]") {
+  const tests::TemporaryFolder folder;
+  const auto region_with = [&](const std::string& lines) {
+    std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n[[learned_prior.region]]\n"
+                                        "network = \"vae.h5\"\ny_m = [0.0, 1.0]\n"
+                                     << lines;
+    return config::read_config(folder / "c.toml").learned_prior->regions.at(0).options;
+  };
+  const RegionOptions region = region_with("x_m = [-5.0, 5.0]\ntogether = 2\nalong = \"x\"\n");
+  CHECK(region.x_m == physics::mesh::Interval{-5.0, 5.0});
+  CHECK(region.together == 2);
+  CHECK(region.along == inversion::prior::Along::x);
+  CHECK_FALSE(region_with("").x_m);
+  const auto refusal_of = [&](const std::string& lines) {
+    return tests::error_of<core::ConfigError>([&] { static_cast<void>(region_with(lines)); });
+  };
+  CHECK_THAT(refusal_of("x_m = [5.0, -5.0]\n"), HasId("bad_interval", {"c.toml:6", "x_m"}));
+  CHECK_THAT(refusal_of("together = 0\n"), HasId("out_of_range", {"c.toml:6", "together"}));
+  CHECK_THAT(refusal_of("along = \"z\"\n"), HasId("unknown_word", {"c.toml:6", "along"}));
 }

@@ -328,3 +328,24 @@ TEST_CASE("alternating: options without sense and objectives of other cells are 
              }),
              tests::HasId("no_subdomain"));
 }
+
+TEST_CASE("alternating: pairs without a Jacobian take the steps of those with one", "[inversion]") {
+  using inversion::optimize::SystemSpace;
+  const SectionProblem problem;
+  const auto run = [&](SystemSpace space) {
+    const AlternatingOptions options{.stop = {.max_iterations = 1, .target_rms = 0.1},
+                                     .pixel_lambda = 20.0,  // the scale by which one is chosen differs
+                                     .code_lambda = 3.0,
+                                     .space = space,
+                                     .inner = {.max_steps = 100, .forcing = 1e-9}};
+    return Alternating(MPI_COMM_SELF, options, problem.coded())
+        .minimize(problem.objective(), zero_codes(problem));
+  };
+  const auto free = run(SystemSpace::matrix_free), dense = run(SystemSpace::automatic);
+  INFO(free.brief() << "; " << dense.brief());
+  REQUIRE(free.history.size() == dense.history.size());
+  CHECK(free.history.back().n_jacobian == 0);
+  CHECK(dense.history.back().n_jacobian > 0);
+  CHECK(free.rms == Approx(dense.rms).epsilon(1e-3));
+  CHECK((free.model - dense.model).lpNorm<Eigen::Infinity>() < 1e-2);
+}

@@ -212,6 +212,9 @@ TEST_CASE(
   const auto bytes = system_bytes(1000.0, 50.0, {.max_steps = 9});
   CHECK(bytes.with_jacobian == 8.0 * (2 * 1000 * 50 + 2 * 50 * 50));
   CHECK(bytes.matrix_free == 8.0 * 10 * (3 * 1000 + 50));
+  const auto of_codes = system_bytes(1000.0, 50.0, {}, 9000.0);  // J of the cells beside that of the codes
+  CHECK(of_codes.with_jacobian == 8.0 * 50 * (9000 + 1000));
+  CHECK(system_bytes(1000.0, 50.0, {}, 100.0).with_jacobian == bytes.with_jacobian);
   const tests::CurvedProblem problem;
   const double needed = system_bytes(tests::CurvedProblem::n, tests::CurvedProblem::n_data, {}).with_jacobian;
   for (const bool fits : {true, false}) {

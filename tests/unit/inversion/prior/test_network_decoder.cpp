@@ -106,3 +106,19 @@ TEST_CASE("network decoder: other sizes, a forgotten batch and single precision 
              tests::HasId("wrong_network", {"mine", "f64[2, 4]", "f64[2, 2]", "f64[2, 3]"}));
   CHECK_THAT(refusal(0, 4, decode), tests::HasId("no_code_or_cell", {"0 and 4"}));
 }
+
+TEST_CASE("network decoder: thousands of subdomains go through in parts, each as it would alone") {
+  engine::InitialValues first(3, engine::DType::f64);
+  const engine::Sequential net{engine::Linear(2, 8, first), engine::tanh, engine::Linear(8, 4, first)};
+  const auto decoder = network_decoder({"mine", 2, 4}, net, engine::Linear(4, 2, first));
+  const MatrixXd codes = MatrixXd::Random(2, 1100), cells = decoder->decode(codes);
+  const MatrixXd slopes = decoder->jacobians(codes), back = decoder->encode(cells);
+  REQUIRE(cells.cols() == 1100);
+  REQUIRE(slopes.cols() == 2200);
+  REQUIRE(back.cols() == 1100);
+  for (const Eigen::Index i : {0, 511, 512, 1023, 1024, 1099}) {
+    CHECK(cells.col(i).isApprox(decoder->decode(codes.col(i)).col(0), 1e-14));
+    CHECK(slopes.middleCols(2 * i, 2).isApprox(decoder->jacobians(codes.col(i)), 1e-14));
+    CHECK(back.col(i).isApprox(decoder->encode(cells.col(i)).col(0), 1e-14));
+  }
+}

@@ -489,6 +489,7 @@ TEST_CASE("result: a learned prior survives the file") {
   CHECK(read.findings.prior->regions[0].codes == prior.regions[0].codes);
   CHECK(read.findings.prior->regions[0].decoder == "gaussian");
   CHECK(read.findings.prior->regions[0].z_to_m == 3.0);
+  CHECK_FALSE(read.findings.prior->regions[0].x_m);
   CHECK(read.findings.prior->deviation(0).largest == 0.4);
   CHECK(read.findings.prior->deviation(0).rms == Approx(std::sqrt(0.125)));
   CHECK_THAT(
@@ -504,8 +505,10 @@ TEST_CASE("result: a learned prior survives the file") {
        .data_share = 0.7,
        .verdict = inversion::prior::Verdict::outside}};
   prior.coverage_in_words = "1 of 2 subdomains";
+  prior.regions[0].x_m = physics::mesh::Interval{-4.0, 5.0};  // as of a volume
   io::run::write_result(folder / "covered.h5", written);
   const inversion::Outcome covered = io::run::read_result(folder / "covered.h5");
+  CHECK(covered.findings.prior->regions[0].x_m == physics::mesh::Interval{-4.0, 5.0});
   CHECK(covered.findings.prior->regions[0].coverage[1].data_share == 0.7);
   CHECK_FALSE(covered.findings.prior->regions[0].coverage[0].data_share);
   CHECK(covered.findings.prior->regions[0].coverage[1].verdict == inversion::prior::Verdict::outside);

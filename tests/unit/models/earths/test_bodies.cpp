@@ -337,3 +337,30 @@ TEST_CASE(
   CHECK_FALSE(refused(earths::Basin(basin)));
   CHECK_FALSE(refused(earths::Dikes(dikes)));
 }
+
+TEST_CASE("blocks of a volume end along x as along y, each with a length of its own") {
+  const auto grid = earths::patch_grid({0, 300, 350, 1000}, {0, 100, 200}, {0, 100, 200, 300});
+  earths::BlocksOptions options = one_block();
+  options.bodies.section_width_m = 1000.0;
+  options.width_m = {4000, 4000};  // all of the section, wherever its middle is
+  options.length_m = {150, 150};
+  const earths::Prior prior = prior_of<earths::Blocks>(options, grid);
+  double most = 0.0, mean = 0.0;
+  constexpr int n = 2000;
+  for (int k = 0; k < n; ++k) {
+    const Eigen::MatrixXd draw = prior.draw(k);
+    const Eigen::RowVectorXd taken = (background - draw.row(1).array()) / 2.0;  // of its 100 m in each column
+    CHECK(taken.head(3).isApprox(taken.tail(3), 1e-12));                        // the same at both y
+    most = std::max(most, 100.0 * taken.head(3).sum());
+    mean += 100.0 * taken.head(3).sum() / n;
+  }
+  CHECK(most == Approx(150.0));
+  CHECK(mean == Approx(150.0 * 300.0 / 1000.0).epsilon(0.1));  // its share of the area, ends aside
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)prior_of<earths::Blocks>(options, patch()); }),
+             HasId("length_of_section", {"length_m"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)prior_of<earths::Wedge>(one_wedge(), grid); }),
+             HasId("needs_section", {"wedge"}));
+  options.length_m = earths::Range{-1, 2};
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)earths::Blocks(options); }),
+             HasId("range_not_positive", {"length_m"}));
+}

@@ -374,3 +374,54 @@ TEST_CASE("modifiers: they hand on what their generator refuses, and want one") 
              }),
              HasId("range_reversed", {"[2, 1]"}));
 }
+
+TEST_CASE("layers of a volume are alike in all columns, or dip down a direction of any azimuth") {
+  const auto grid = earths::patch_grid({0, 50, 100, 200, 400}, {0, 100, 200, 300}, {0, 100, 200});
+  const Eigen::MatrixXd level = prior_of<earths::Layered>(some_layers(), grid).draw(3);
+  CHECK(level.cols() == 6);
+  for (Eigen::Index column = 1; column < 6; ++column) CHECK(level.col(column) == level.col(0));
+  std::vector<double> depth_m;
+  for (int i = 0; i <= 400; ++i) depth_m.push_back(5.0 * i);
+  const auto fine = earths::patch_grid(depth_m, {0, 100, 200, 300}, {0, 100, 200});
+  earths::LayeredOptions dipping = some_layers();
+  dipping.number = {2, 2};
+  dipping.thickness_m = {1000, 1000};
+  dipping.dip_deg = {45, 45};
+  const earths::Prior prior = prior_of<earths::Layered>(dipping, fine);
+  double along_x = 0.0, along_y = 0.0;
+  for (int k = 0; k < 40; ++k) {
+    const Eigen::MatrixXd draw = prior.draw(k);
+    const auto depth = [&](int ix, int iy) { return depth_of_step(draw.col(iy * 2 + ix), depth_m); };
+    const double x = (depth(1, 1) - depth(0, 1)) / 100.0, y = (depth(1, 1) - depth(1, 0)) / 100.0;
+    CHECK(std::hypot(x, y) == Approx(1.0).epsilon(0.01));                      // the tangent of the dip
+    CHECK(0.5 * (depth(0, 1) + depth(1, 1)) == Approx(1000.0).epsilon(0.01));  // about the middle
+    along_x += x * x / 40.0;
+    along_y += y * y / 40.0;
+  }
+  CHECK(along_x == Approx(0.5).margin(0.2));
+  CHECK(along_y == Approx(0.5).margin(0.2));
+}
+
+TEST_CASE("random field of a volume: columns correlate along x as along y") {
+  const auto grid = earths::patch_grid({0, 100}, {0, 300, 600}, {0, 600, 1200});
+  const Eigen::MatrixXd draws = prior_of<earths::RandomField>(some_field(), grid).draws(0, 4000);
+  const Eigen::MatrixXd off = draws.array() - 2.0;
+  const Eigen::MatrixXd correlation = off * off.transpose() / (4000.0 * 0.25);
+  const double near = std::exp(-0.5 * 0.25), far = std::exp(-0.5);  // cells (iy, ix), x first
+  const Eigen::MatrixXd expected{{1, far, near, near * far},
+                                 {far, 1, near * far, near},
+                                 {near, near * far, 1, far},
+                                 {near * far, near, far, 1}};
+  CHECK((correlation - expected).cwiseAbs().maxCoeff() < 0.08);
+}
+
+TEST_CASE("families that draw sections refuse patches of a volume by their kind") {
+  const auto grid = earths::patch_grid({0, 100, 400}, {0, 500, 1000}, {0, 500, 1000});
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { (void)prior_of<earths::Sections>(earths::SectionsOptions{{given_section()}}, grid); }),
+             HasId("needs_section", {"sections", "2 cells along x"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)earths::patch_grid({0, 1}, {0, 1}, {1, 2});
+             }),
+             HasId("columns_not_from_zero", {"1 m"}));
+}

@@ -256,3 +256,24 @@ TEST_CASE("prior options: the examples of the documentation can be drawn from") 
   }
   CHECK(n >= 2);
 }
+
+TEST_CASE("prior options: grids of volumes have edges along x, blocks a length") {
+  const auto edges_of = [](const std::string& keys) {
+    return earths::read_patch_grid(
+               io::toml::parse_options_toml("depth_m = [1, 2, 4]\nwidth_m = 9\n" + keys, "t"))
+        .edges_m(physics::mesh::Axis::x);
+  };
+  CHECK(edges_of("length_m = 8\nn_rows = 2\n") == std::vector<double>{0, 4, 8});
+  CHECK(edges_of("x_m = [0, 5, 7]\n") == std::vector<double>{0, 5, 7});
+  CHECK(edges_of("").empty());
+  const std::string volume = patch_grid + "length_m = 2000\nn_rows = 2\n";
+  const earths::Prior prior =
+      read(volume + "[[prior.generator]]\n" + a_block + "length_m = [200, 400]\n" + in_rock);
+  CHECK(prior.draws(0, 3).rows() == 3 * 6 * 2);
+  CHECK_THAT(refusal(volume + "x_m = [0, 1]\n[[prior.generator]]\n" + a_block + in_rock),
+             HasId("given_twice", {"train.toml:5", "\"grid.length_m\""}));
+  CHECK_THAT(refusal(with(a_block + "length_m = [200, 400]\n" + in_rock)),
+             HasId("length_of_section", {"train.toml:5"}));
+  CHECK_THAT(refusal(volume + "[[prior.generator]]\nkind = \"sections\"\nfiles = [\"line.h5\"]\n"),
+             HasId("needs_section", {"train.toml:7", "sections"}));
+}

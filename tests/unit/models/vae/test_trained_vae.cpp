@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/hdf5/file.hpp"
+#include "models/earths/layered.hpp"
 #include "models/vae/trained_vae.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/support/capture.hpp"
@@ -176,7 +177,50 @@ TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by 
   CHECK_THROWS_AS(decoder->encode(Eigen::MatrixXd::Constant(12, 1, std::nan(""))), core::SolverError);
 }
 
-TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns and patches", "[models]") {
+namespace {
+
+/// Returns layers of any dip on patches of a volume of 5 × 3 × 2 cells (z, y, x).
+earths::Prior volume_prior() {
+  const earths::LayeredOptions layers{
+      .number = {2, 3}, .thickness_m = {100, 400}, .log10_resistivity = {1, 3}, .dip_deg = {-20, 20}};
+  return {earths::patch_grid({0, 100, 200, 400, 700, 1000}, {0, 300, 600, 900}, {0, 250, 500}),
+          {{1.0, std::make_shared<earths::Layered>(layers)}},
+          5};
+}
+
+vae::TrainedVae volume_vae() {
+  vae::VaeSetup setup = small_setup(1);
+  setup.network = {
+      .kind = vae::VaeKind::volume, .cells_z = 5, .cells_y = 3, .cells_x = 2, .n_codes = 3, .channels = {4}};
+  return *vae::train_vae(volume_prior(), setup).vae;
+}
+
+}  // namespace
+
+TEST_CASE("trained VAE: networks of volumes come back with their edges along x, and want them", "[models]") {
+  const vae::TrainedVae vae = volume_vae();
+  const TemporaryFolder folder;
+  save_hdf5(vae, folder / "a.h5");
+  save_safetensors(vae, folder / "a.safetensors");
+  const vae::TrainedVae back = vae::TrainedVae::load(io::hdf5::Hdf5Source(folder / "a.h5"));
+  check_same(vae, back);
+  check_same(vae, load_safetensors(folder / "a.safetensors"));
+  CHECK(back.grid().edges_m(physics::mesh::Axis::x) == std::vector<double>{0, 250, 500});
+  CHECK(back.options().cells_x == 2);
+  CHECK_THAT(vae.card(), Catch::Contains("\"cells_x\": 2"));
+  CHECK_THAT(vae::TrainedVae::describe(io::hdf5::Hdf5Source(folder / "a.h5")),
+             Catch::Contains("5 x 3 x 2 cells"));
+  const auto other = earths::patch_grid(vae.grid().z_edges_m(), vae.grid().y_edges_m(), {0, 250, 501});
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(other, "here"); }),
+             Catch::Contains("edges along x"));
+  vae::VaeSetup setup = small_setup(1);
+  setup.network = {.kind = vae::VaeKind::patch, .cells_z = 5, .cells_y = 3, .n_codes = 3, .channels = {4}};
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)vae::train_vae(volume_prior(), setup); }),
+             HasId("wrong_cells", {"5 × 3 × 2", "5 × 3 × 1"}));
+}
+
+TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns, patches and volumes",
+          "[models]") {
   vae::VaeSetup patch = small_setup(1);
   patch.network = {.kind = vae::VaeKind::patch,
                    .cells_z = 6,
@@ -184,7 +228,8 @@ TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns and 
                    .n_codes = 3,
                    .channels = {4, 6},
                    .centre = true};
-  for (const vae::TrainedVae& vae : {small_vae(), *vae::train_vae(smooth_prior(6, 5), patch).vae}) {
+  for (const vae::TrainedVae& vae :
+       {small_vae(), *vae::train_vae(smooth_prior(6, 5), patch).vae, volume_vae()}) {
     const auto decoder = vae::vae_decoder(vae);
     const Eigen::MatrixXd codes = Eigen::MatrixXd::Random(3, 4);
     const Eigen::MatrixXd slopes = decoder->jacobians(codes);

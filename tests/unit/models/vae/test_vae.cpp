@@ -37,7 +37,7 @@ TEST_CASE("VAE: the column network of 32 cells and 16 codes has the 52 483 param
   CHECK(net_of({}).n_parameters() == 52483);
 }
 
-TEST_CASE("VAE: columns and patches of any extent come back with theirs", "[models]") {
+TEST_CASE("VAE: columns, patches and volumes of any extent come back with theirs", "[models]") {
   const vae::VaeOptions cases[] = {
       {},
       {.cells_z = 13, .n_codes = 4},
@@ -48,7 +48,13 @@ TEST_CASE("VAE: columns and patches of any extent come back with theirs", "[mode
        .cells_y = 6,
        .n_codes = 5,
        .channels = {4, 8, 8},
-       .centre = true}};
+       .centre = true},
+      {.kind = vae::VaeKind::volume,
+       .cells_z = 5,
+       .cells_y = 4,
+       .cells_x = 3,
+       .n_codes = 3,
+       .channels = {4, 8}}};
   for (const vae::VaeOptions& options : cases) {
     const vae::Vae net = net_of(options);
     const vae::Vae::Codes codes = net.encode(numbers({3, options.n_cells()}, 0));
@@ -166,6 +172,8 @@ TEST_CASE("VAE: options that cannot be are refused by name", "[models]") {
   };
   CHECK_THAT(refusal({.cells_z = 0}), HasId("no_cells", {"0 × 1"}));
   CHECK_THAT(refusal({.cells_y = 4}), HasId("several_columns", {"4", "\"patch\""}));
+  CHECK_THAT(refusal({.kind = vae::VaeKind::patch, .cells_x = 3}),
+             HasId("several_along_x", {"3", "\"volume\""}));
   CHECK_THAT(refusal({.n_codes = 0}), HasId("no_codes", {"0"}));
   CHECK_THAT(refusal({.channels = {}}), HasId("wrong_levels", {"8", "0"}));
   CHECK_THAT(refusal({.channels = {8, 0}}), HasId("no_channels", {"0"}));
@@ -177,4 +185,29 @@ TEST_CASE("VAE: options that cannot be are refused by name", "[models]") {
                (void)net_of({}).decode(numbers({2, 15}, 0));
              }),
              HasId("wrong_columns", {"[n, 16]", "15"}));
+}
+
+TEST_CASE("VAE: cells of a volume are neighbours down, along y and along x, which comes first", "[models]") {
+  const auto of_x = [](engine::Dim cells_x) {
+    return vae::VaeOptions{.kind = vae::VaeKind::volume,
+                           .cells_z = 4,
+                           .cells_y = 4,
+                           .cells_x = cells_x,
+                           .n_codes = 2,
+                           .channels = {4, 4}};
+  };
+  const vae::Vae net = net_of(of_x(8)), wide = net_of(of_x(7));
+  wide.load_state(net.state());
+  net.set_mode(engine::Mode::evaluation);
+  wide.set_mode(engine::Mode::evaluation);
+  const Tensor seven = numbers({2, 4, 4, 7}, 3);
+  const std::array parts{seven, slice(seven, 3, 6, 7)};  // the last cells along x are repeated
+  const Tensor eight = concatenate(parts, 3);
+  const auto a = wide.encode(reshape(seven, {2, 112})).mean.to_vector<double>(),
+             b = net.encode(reshape(eight, {2, 128})).mean.to_vector<double>();
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(1e-12));
+  const Tensor codes = numbers({2, 2}, 5),
+               cut = reshape(slice(reshape(net.decode(codes), {2, 4, 4, 8}), 3, 0, 7), {2, 112});
+  const auto c = wide.decode(codes).to_vector<double>(), d = cut.to_vector<double>();
+  for (std::size_t i = 0; i < c.size(); ++i) CHECK(c[i] == Approx(d[i]).margin(1e-12));
 }
