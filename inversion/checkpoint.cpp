@@ -160,10 +160,10 @@ Difference first_difference(const core::ArraySource& source, const RunInputs& in
   if (Difference data = data_difference(core::read_data_set(source, "data"), inputs.data); !data.id.empty())
     return data;
   if (const std::string earth = attribute_or_none(source, "earth"); earth != inputs.earth)
-    return {"other_earth", fmt::format("the content of a file that gives the ground or the prior: {} then, {} "
-                                       "now (checksums)",
-                                       lines_missing_in(inputs.earth, earth),
-                                       lines_missing_in(earth, inputs.earth))};
+    return {"other_earth",
+            fmt::format("the content of a file that gives the ground or the prior: {} then, {} "
+                        "now (checksums)",
+                        lines_missing_in(inputs.earth, earth), lines_missing_in(earth, inputs.earth))};
   const std::string networks = attribute_or_none(source, "networks");
   if (networks != inputs.decoders)
     return {"other_networks",

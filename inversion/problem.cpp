@@ -68,8 +68,8 @@ void check_result_rows(const std::vector<Eigen::Index>& rows, const core::DataSe
 template <class... Arrays>
 std::uint32_t checksum(const Arrays&... arrays) {
   std::uint32_t crc = 0;
-  ((crc = core::crc32c(
-        std::as_bytes(std::span(arrays.data(), static_cast<std::size_t>(arrays.size()))), crc)),
+  ((crc =
+        core::crc32c(std::as_bytes(std::span(arrays.data(), static_cast<std::size_t>(arrays.size()))), crc)),
    ...);
   return crc;
 }

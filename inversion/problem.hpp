@@ -128,8 +128,8 @@ struct Problem {
   void check() const;
 };
 
-/// Returns what a resumed run must find again: for grid, surface, reference, cells held, and areas a line with
-/// a checksum of their numbers, which files beside the configuration may give.
+/// Returns what a resumed run must find again: for grid, surface, reference, cells held, and areas a line
+/// with a checksum of their numbers, which files beside the configuration may give.
 [[nodiscard]] std::string identity(const Problem& problem);
 
 /// Returns the scale step between the model and what its maps take: log10 when those take the quantity.

@@ -294,9 +294,9 @@ class DataReader {
     return site;
   }
 
-  /// Returns the azimuths of the channels in the order Hx, Hy, Ex, Ey, or the reference's Hx and Hy instead of
-  /// E, counted from the orientation of the header. Those that are not stated are 0 for x, and 90 more than
-  /// that of x for y.
+  /// Returns the azimuths of the channels in the order Hx, Hy, Ex, Ey, counted from the orientation of the
+  /// header; the reference's Hx and Hy stand instead of E. Those that are not stated are 0 for x, and 90 more
+  /// than that of x for y.
   ChannelAzimuths azimuths_in(const Header& header, const std::vector<std::string_view>& row) const {
     const double zero = header.frame.azimuth_deg;
     const auto stated = [&](std::size_t i, double otherwise) {

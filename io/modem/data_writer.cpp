@@ -111,14 +111,13 @@ class DataWriter {
                                    ? fmt::format("{} {}", frame_.latitude_deg, frame_.longitude_deg)
                                    : "0.000 0.000";
     const std::string azimuth = frame_.azimuth_deg == 0.0 ? "0.00" : fmt::format("{}", frame_.azimuth_deg);
-    fmt::format_to(std::back_inserter(text_),
-                   "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) {}Component {} Error\n> {}\n> "
-                   "exp({}i\\omega t)\n> {}\n> {}\n> {}\n> {} {}\n",
-                   options_.comment,
-                   block.has_reference ? "Ref_Code Ref_Lat Ref_Lon Ref_X(m) Ref_Y(m) Ref_Z(m) " : "",
-                   block.is_real ? "Value" : "Real Imag", block.name,
-                   options_.sign == ModemSign::plus ? '+' : '-', units, azimuth, origin,
-                   data_.survey.frequencies_hz.size(), data_.survey.stations.size());
+    fmt::format_to(
+        std::back_inserter(text_),
+        "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) {}Component {} Error\n> {}\n> "
+        "exp({}i\\omega t)\n> {}\n> {}\n> {}\n> {} {}\n",
+        options_.comment, block.has_reference ? "Ref_Code Ref_Lat Ref_Lon Ref_X(m) Ref_Y(m) Ref_Z(m) " : "",
+        block.is_real ? "Value" : "Real Imag", block.name, options_.sign == ModemSign::plus ? '+' : '-',
+        units, azimuth, origin, data_.survey.frequencies_hz.size(), data_.survey.stations.size());
   }
 
   /// Appends what a row begins with: period, places and the component.
@@ -221,7 +220,7 @@ class DataWriter {
   const Observations& data_;
   const ModemDataOptions& options_;
   int dimension_;
-  std::vector<int> references_;  ///< of inter-station functions, per station
+  std::vector<int> references_;  ///< station to which inter-station functions refer, per station
   LocalFrame frame_{};
   Table table_;
   std::set<Table::key_type> written_;

@@ -32,7 +32,8 @@ constexpr std::string_view full_responses_header =
     "site,period_s,x_m,y_m,Zxx_re_ohm,Zxx_im_ohm,Zxy_re_ohm,Zxy_im_ohm,Zyx_re_ohm,Zyx_im_ohm,Zyy_re_ohm,"
     "Zyy_im_ohm,rho_xy_ohm_m,phase_xy_deg,rho_yx_ohm_m,phase_yx_deg,Tzx_re,Tzx_im,Tzy_re,Tzy_im";
 constexpr std::array impedances{mt::Element::zxx, mt::Element::zxy, mt::Element::zyx, mt::Element::zyy};
-constexpr std::string_view interstation_header = ",reference,Mxx_re,Mxx_im,Mxy_re,Mxy_im,Myx_re,Myx_im,Myy_re,Myy_im";
+constexpr std::string_view interstation_header =
+    ",reference,Mxx_re,Mxx_im,Mxy_re,Mxy_im,Myx_re,Myx_im,Myy_re,Myy_im";
 constexpr std::array tippers{mt::Element::tzx, mt::Element::tzy};
 constexpr std::array interstation{mt::Element::mxx, mt::Element::mxy, mt::Element::myx, mt::Element::myy};
 
@@ -41,12 +42,15 @@ std::string word_of(mt::Element element) { return text::lower(mt::rule_of(elemen
 
 /// Returns the name of the array of an element over a volume.
 std::string array_of(mt::Element element) {
-  const char* group = mt::is_impedance(element) ? "impedance/" : mt::is_tipper(element) ? "tipper/" : "interstation/";
+  const char* group = mt::is_impedance(element) ? "impedance/"
+                      : mt::is_tipper(element)  ? "tipper/"
+                                                : "interstation/";
   return group + word_of(element);
 }
 
 bool has_references(const mt::Survey& survey) {
-  return std::ranges::any_of(survey.stations, [](const mt::Station& each) { return !each.reference.empty(); });
+  return std::ranges::any_of(survey.stations,
+                             [](const mt::Station& each) { return !each.reference.empty(); });
 }
 
 /// Returns the position of an entry in a list of distinct values, in order of first appearance.

@@ -149,9 +149,10 @@ void check_references(const std::vector<SiteRow>& sites, const std::set<std::str
                       const std::string& path) {
   for (const SiteRow& site : sites) {
     if (site.reference.empty() || names.contains(site.reference)) continue;
-    throw core::FormatError("io::read_sites_csv#unknown_reference",
-                            "{}: expected references that are sites of the file, got {} for {}; add its place",
-                            path, text::printable(site.reference), site.name);
+    throw core::FormatError(
+        "io::read_sites_csv#unknown_reference",
+        "{}: expected references that are sites of the file, got {} for {}; add its place", path,
+        text::printable(site.reference), site.name);
   }
 }
 

@@ -31,7 +31,8 @@ inline constexpr std::array<std::string_view, 32> datum_names{
     "log10_rho_xy",  "phase_xy",  "log10_rho_yx",    "phase_yx",        "zxx_re",          "zxx_im",
     "zyy_re",        "zyy_im",    "tzx_re",          "tzx_im",          "log10_rho_det",   "phase_det",
     "log10_rho_ssq", "phase_ssq", "phase_tensor_xx", "phase_tensor_xy", "phase_tensor_yx", "phase_tensor_yy",
-    "mxx_re", "mxx_im", "mxy_re", "mxy_im", "myx_re", "myx_im", "myy_re", "myy_im"};
+    "mxx_re",        "mxx_im",    "mxy_re",          "mxy_im",          "myx_re",          "myx_im",
+    "myy_re",        "myy_im"};
 inline constexpr std::size_t n_datum_rows = datum_names.size();
 
 /// Returns the datum of this name at compile time; an unknown name does not compile.
@@ -44,21 +45,18 @@ inline constexpr std::size_t n_datum_rows = datum_names.size();
 
 /// Which error floor limits a datum.
 enum class FloorKind : std::uint8_t {
-  impedance,    ///< share of |Z|, on each part
-  log10_rho,    ///< decades
-  phase,        ///< angle
-  tipper,       ///< absolute, on each part
+  impedance,     ///< share of |Z|, on each part
+  log10_rho,     ///< decades
+  phase,         ///< angle
+  tipper,        ///< absolute, on each part
   phase_tensor,  ///< absolute
   interstation   ///< absolute, on each part
 };
 constexpr auto words(FloorKind) {
   using enum FloorKind;
-  return core::Words<FloorKind>{{impedance, "impedance"},
-                                {log10_rho, "log10_rho"},
-                                {phase, "phase"},
-                                {tipper, "tipper"},
-                                {phase_tensor, "phase_tensor"},
-                                {interstation, "interstation"}};
+  return core::Words<FloorKind>{
+      {impedance, "impedance"}, {log10_rho, "log10_rho"},       {phase, "phase"},
+      {tipper, "tipper"},       {phase_tensor, "phase_tensor"}, {interstation, "interstation"}};
 }
 
 /// One row of the table of data: everything that is known of a kind of datum.

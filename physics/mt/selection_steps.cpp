@@ -69,8 +69,9 @@ void rename_references(std::vector<StationData>& stations) {
 bool same_channels(const StationData& a, const StationData& b) {
   const auto frame = [](const StationRow& row) {
     const ChannelAzimuths& at = row.azimuths;
-    return std::array{at.ex_deg,        at.ey_deg,       at.hx_deg,       at.hy_deg,           at.tipper_hx_deg,
-                      at.tipper_hy_deg, at.local_hx_deg, at.local_hy_deg, at.reference_hx_deg, at.reference_hy_deg};
+    return std::array{at.ex_deg,           at.ey_deg,          at.hx_deg,       at.hy_deg,
+                      at.tipper_hx_deg,    at.tipper_hy_deg,   at.local_hx_deg, at.local_hy_deg,
+                      at.reference_hx_deg, at.reference_hy_deg};
   };
   const auto all_as = [&](const StationData& station, const auto& first) {
     return std::all_of(station.rows.begin(), station.rows.end(),

@@ -33,7 +33,9 @@ Number& slot(ModeData& data, Datum quantity) {
 }
 
 /// Returns true for tippers and inter-station functions, which no sounding has.
-bool is_magnetic(Datum quantity) { return (all_tippers | all_interstation).contains(rule_of(quantity).needs); }
+bool is_magnetic(Datum quantity) {
+  return (all_tippers | all_interstation).contains(rule_of(quantity).needs);
+}
 
 /// Makes apparent resistivity and phase of an impedance, with errors to first order.
 void convert(ModeData& data, double frequency_hz) {

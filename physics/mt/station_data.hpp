@@ -18,15 +18,15 @@ struct ChannelAzimuths {
   double ex_deg = 0.0, ey_deg = 90.0;
   double hx_deg = 0.0, hy_deg = 90.0;                ///< azimuths of the channels of the impedance
   double tipper_hx_deg = 0.0, tipper_hy_deg = 90.0;  ///< azimuths of the channels of the tipper
-  double local_hx_deg = 0.0, local_hy_deg = 90.0;    ///< of inter-station functions, at the station
+  double local_hx_deg = 0.0, local_hy_deg = 90.0;    ///< channels of inter-station functions, at the station
   double reference_hx_deg = 0.0, reference_hy_deg = 90.0;  ///< likewise at the reference
 
   /// Returns those of a frame whose x axis has this azimuth, with y 90° further.
   [[nodiscard]] static ChannelAzimuths along(double x_deg);
 };
 
-/// Impedance, tipper and inter-station function at one frequency. units: ohm, the others none. sign: e^{+iωt}.
-/// NaN = missing.
+/// Impedance, tipper and inter-station function at one frequency. units: ohm, the others none. sign:
+/// e^{+iωt}. NaN = missing.
 struct StationRow {
   double frequency_hz = not_given;
   Elements::Values values = missing_values();
@@ -91,10 +91,10 @@ struct StationData {
 /// Returns the remark on a file in which so many data have a negative error; readers set such errors to NaN.
 [[nodiscard]] std::string remark_on_negative_errors(const std::string& path, int n);
 
-/// Returns the row in the frame whose x axis has this azimuth: Z' = B_E⁻¹ Z B_H, T' = T B_T and M' = B_L⁻¹ M
-/// B_R (local and reference), where the rows of B are the directions of the channels. Covariances rotate along, as C' = M C Mᵀ; independent
-/// elements become correlated. An element that lacks a part of its sum is missing. errors: InvalidArgument
-/// when two channels of a field are parallel.
+/// Returns the row in the frame whose x axis has this azimuth. Z' = B_E⁻¹ Z B_H, T' = T B_T and M' = B_L⁻¹ M
+/// B_R, where the rows of B are the directions of channels; L and R are the station and its reference.
+/// Covariances rotate along, as C' = M C Mᵀ; independent elements become correlated. An element that lacks a
+/// part of its sum is missing. errors: InvalidArgument when two channels of a field are parallel.
 [[nodiscard]] StationRow rotated(const StationRow& row, double azimuth_deg);
 
 /// Rotates all rows. errors: as above, with file and station.

@@ -113,10 +113,11 @@ void Survey::validate() const {
     }
     const auto station = static_cast<std::size_t>(key.station);
     if (all_interstation.contains(rule_of(key.quantity).needs) && references[station] < 0)
-      throw core::InvalidArgument("mt::Survey#no_reference",
-                                  "expected a reference station for {} of station {}, got none; state one, or "
-                                  "leave the datum out",
-                                  name_of(key.quantity), stations[station].name);
+      throw core::InvalidArgument(
+          "mt::Survey#no_reference",
+          "expected a reference station for {} of station {}, got none; state one, or "
+          "leave the datum out",
+          name_of(key.quantity), stations[station].name);
   }
 }
 

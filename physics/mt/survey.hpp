@@ -34,9 +34,9 @@ struct Station {
   double y_m = 0.0;  ///< along the profile; NaN: not placed on one yet
   double latitude_deg = 0.0, longitude_deg = 0.0, elevation_m = 0.0;  ///< as measured, for output only
   Definition definition = Definition::horizontal;
-  double z_m = not_given;  ///< below the level z = 0, as the file states it; NaN: not stated
-  double tilt_deg = 0.0;   ///< dip of the sensors' y axis as the file states it, positive downwards to +y
-  double x_m = 0.0;        ///< north of the origin on a map; along the strike of a profile it has no effect
+  double z_m = not_given;   ///< below the level z = 0, as the file states it; NaN: not stated
+  double tilt_deg = 0.0;    ///< dip of the sensors' y axis as the file states it, positive downwards to +y
+  double x_m = 0.0;         ///< north of the origin on a map; along the strike of a profile it has no effect
   std::string reference{};  ///< station to which inter-station functions refer; "": there are none
 };
 

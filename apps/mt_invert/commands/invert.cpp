@@ -102,8 +102,8 @@ io::modem::Covariance usual_covariance(const physics::mesh::TensorGrid& grid) {
           .area = std::vector<int>(static_cast<std::size_t>(grid.n_cells()), 1)};
 }
 
-/// Returns the covariance of the file that the run was given, or the usual one, in which ModEM holds the
-/// cells that the run holds, too.
+/// Returns the covariance of the file that the run was given, or the usual one. In it ModEM holds the cells
+/// that the run holds, too.
 io::modem::Covariance covariance_of(const inversion::Problem& problem, const std::string& given) {
   using io::modem::Covariance;
   Covariance out = given.empty() ? usual_covariance(problem.earth.grid) : io::modem::read_covariance(given);
@@ -126,7 +126,8 @@ void write_modem_start(const io::run::RunFolder& folder, const physics::mt::Obse
   io::modem::write_data((folder.modem() / "observed.dat").string(), observed,
                         modem_options(grid, "data used by mt_invert"));
   if (grid.dimension() == 3)
-    io::modem::write_covariance((folder.modem() / "smooth.cov").string(), covariance_of(problem, covariance_file));
+    io::modem::write_covariance((folder.modem() / "smooth.cov").string(),
+                                covariance_of(problem, covariance_file));
 }
 
 /// Writes the model and its responses as files of ModEM.

@@ -99,7 +99,8 @@ Rows<Measured> measured_rows() {
           "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
       row("tipper", &Measured::tipper, "invert Tzy as well, and Tzx with the two kinds for `--dim 3`"),
       row("interstation", &Measured::interstation,
-          "with `--dim 3` invert the horizontal magnetic field at a station over that at its reference as well")};
+          "with `--dim 3` invert the horizontal magnetic field at a station over that at its reference as "
+          "well")};
 }
 
 // Data with larger errors than these determine nothing.
@@ -216,8 +217,9 @@ std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form)
     add({datum("mxx_re"), datum("mxx_im"), datum("mxy_re"), datum("mxy_im"), datum("myx_re"), datum("myx_im"),
          datum("myy_re"), datum("myy_im")});
   if (result.empty())
-    table.refuse("modes", "nothing_to_invert",
-                 "lists no mode while tipper and interstation are false; add a mode or set one of them to true");
+    table.refuse(
+        "modes", "nothing_to_invert",
+        "lists no mode while tipper and interstation are false; add a mode or set one of them to true");
   return result;
 }
 

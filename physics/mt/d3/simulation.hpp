@@ -32,8 +32,8 @@ struct SolveCounts {
   long fallbacks = 0;  ///< right-hand sides that a first method did not solve
 };
 
-/// Resistivities of a volume → impedances, tippers and inter-station functions, by lumped edge elements on flat tensor grids, or on
-/// hexahedra under a relief or a sea. The resistivity of its water is fixed.
+/// Resistivities of a volume → impedances, tippers and inter-station functions. By edge elements: lumped on
+/// flat tensor grids, or on hexahedra under a relief or a sea. The resistivity of its water is fixed.
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y·n_x). Outputs: responses in the order of
 /// `layout`; `data_map` turns them into data. Frame: x north, y east, z down; e^{+iωt}. Units of work are

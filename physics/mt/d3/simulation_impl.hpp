@@ -76,7 +76,7 @@ struct Simulation::Impl {
   mesh::Earth earth;
   ResponseLayout layout;
   std::vector<Station> stations;
-  std::vector<int> references;  ///< of inter-station functions, per station; −1: none
+  std::vector<int> references;  ///< station to which inter-station functions refer; −1: none
   std::vector<double> frequencies_hz;
   MeshSet meshes;
   SimulationOptions options;

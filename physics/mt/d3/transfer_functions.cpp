@@ -26,9 +26,9 @@ bool TransferFunctions::is_determined() const {
 }
 
 Channel TransferFunctions::numerator(Element element) {
-  constexpr PerElement<Channel> channels{{Channel::e_x, Channel::e_x, Channel::e_y, Channel::e_y, Channel::h_z,
-                                          Channel::h_z, Channel::h_x, Channel::h_x, Channel::h_y,
-                                          Channel::h_y}};
+  constexpr PerElement<Channel> channels{{Channel::e_x, Channel::e_x, Channel::e_y, Channel::e_y,
+                                          Channel::h_z, Channel::h_z, Channel::h_x, Channel::h_x,
+                                          Channel::h_y, Channel::h_y}};
   return channels[element];
 }
 

@@ -10,8 +10,8 @@ namespace lodestone::physics::mt::d3 {
 /// Fields of both polarizations at one station and frequency: `of_polarization[p][channel]`.
 using StationFields = std::array<std::array<Complex, n_channels>, n_polarizations>;
 
-/// Ratios F H⁻¹ of the fields of two polarizations, with their slopes: F is E in impedances, H_z in tippers and
-/// the horizontal magnetic field in inter-station functions. H is the horizontal magnetic field at the
+/// Ratios F H⁻¹ of the fields of two polarizations, with their slopes: F is E in impedances, H_z in tippers
+/// and the horizontal magnetic field in inter-station functions. H is the horizontal magnetic field at the
 /// reference, which for impedances and tippers is the station itself.
 class TransferFunctions {
  public:

@@ -149,7 +149,8 @@ TEST_CASE("inversion: a run resumes on the earth and the areas of cells it began
     static_cast<void>(run.minimize());
   }
   const auto refusal = [&](const Problem& problem) {
-    return tests::error_of<core::ConfigError>([&] { Inversion(MPI_COMM_SELF, problem, options).keep(store); });
+    return tests::error_of<core::ConfigError>(
+        [&] { Inversion(MPI_COMM_SELF, problem, options).keep(store); });
   };
   Problem risen = layers();
   risen.earth.surface = physics::mesh::Surface(-5.0);

@@ -143,11 +143,12 @@ TEST_CASE("ModEM 3-D data: azimuths of channels behind a row turn impedance and 
   CHECK(row.values[Element::tzy] == Complex(0.1, 0.2));
 }
 
-TEST_CASE("ModEM 3-D data: inter-station functions name a second site, which is one of the stations", "[modem]") {
+TEST_CASE("ModEM 3-D data: inter-station functions name a second site, which is one of the stations",
+          "[modem]") {
   const std::string place = "10 a 0 0 1 2 3 r 0 0 700 800 4 ";
-  const auto data = stated_data(stations_of(header("Full_Interstation_TF", "-", "[]") + place + "MXX 1 2 0.1\n" +
-                                            place + "MXY 3 4 0.1\n" + place + "MYX 5 6 0.1\n" + place +
-                                            "MYY 7 8 0.2\n"));
+  const auto data =
+      stated_data(stations_of(header("Full_Interstation_TF", "-", "[]") + place + "MXX 1 2 0.1\n" + place +
+                              "MXY 3 4 0.1\n" + place + "MYX 5 6 0.1\n" + place + "MYY 7 8 0.2\n"));
   REQUIRE(data.survey.stations.size() == 2);
   const auto &r = data.survey.stations[0], &a = data.survey.stations[1];
   CHECK((a.name == "a" && a.reference == "r" && r.name == "r" && r.reference.empty()));
@@ -163,9 +164,9 @@ TEST_CASE("ModEM 3-D data: inter-station functions name a second site, which is 
 TEST_CASE("ModEM 3-D data: channels of an inter-station function may differ at its two ends", "[modem]") {
   // The site's channels are turned by 90°, so that x' = y and y' = −x there; those of the reference are not.
   const std::string place = "10 a 0 0 1 2 3 r 0 0 700 800 4 ", turned = " 90 180 0 90\n";
-  const auto data = stated_data(stations_of(header("Full_Interstation_TF", "+", "[]") + place + "MXX 1 2 0.1" +
-                                            turned + place + "MXY 3 4 0.1" + turned + place + "MYX 5 6 0.1" +
-                                            turned + place + "MYY 7 8 0.1" + turned));
+  const auto data = stated_data(stations_of(header("Full_Interstation_TF", "+", "[]") + place +
+                                            "MXX 1 2 0.1" + turned + place + "MXY 3 4 0.1" + turned + place +
+                                            "MYX 5 6 0.1" + turned + place + "MYY 7 8 0.1" + turned));
   const auto& row = data.stations.at(1).rows.at(0);
   CHECK(row.values[Element::mxx] == Complex(-5.0, -6.0));
   CHECK(row.values[Element::mxy] == Complex(-7.0, -8.0));
@@ -178,7 +179,8 @@ TEST_CASE("ModEM 3-D data: what cannot be held is refused with file and line", "
   CHECK_THAT(data_message(header("Full_Vertical_Magnetic", "+", "[]")),
              HasId("unsupported_block", {"d.dat:3", "Full_Vertical_Magnetic"}));
   const std::string m = header("Full_Interstation_TF", "+", "[]");
-  CHECK_THAT(data_message(m + place + "MXX 1 2 0.1\n"), HasId("wrong_columns", {"d.dat:9", "17 to 21", "11"}));
+  CHECK_THAT(data_message(m + place + "MXX 1 2 0.1\n"),
+             HasId("wrong_columns", {"d.dat:9", "17 to 21", "11"}));
   CHECK_THAT(data_message(m + place + "r 0 0 7 8 0 MXX 1 0 0.1\n" + place + "s 0 0 9 8 0 MXY 1 0 0.1\n"),
              HasId("second_reference", {"d.dat:10", "s for a", "r before"}));
   CHECK_THAT(data_message(z + place + "ZXX 1 2\n"), HasId("wrong_columns", {"d.dat:9", "11 to 15", "10"}));

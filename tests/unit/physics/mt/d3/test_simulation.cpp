@@ -199,9 +199,9 @@ TEST_CASE("3-D inter-station functions: forth and back is the identity, as layer
     CHECK((a - identity).norm() > 0.01);  // fields differ from place to place
   }
   const auto layers = layered_volume({0, 500, 2500, 9000}, {100, 5, 1000});
-  const d3::Simulation layered(
-      MPI_COMM_SELF, layers.earth, tests::full_layout(2, 2, all_interstation), tests::volume_stations(),
-      tests::volume_frequencies_hz(), d3::design_meshes(layers, tests::volume_survey(), tests::coarse_design()));
+  const d3::Simulation layered(MPI_COMM_SELF, layers.earth, tests::full_layout(2, 2, all_interstation),
+                               tests::volume_stations(), tests::volume_frequencies_hz(),
+                               d3::design_meshes(layers, tests::volume_survey(), tests::coarse_design()));
   const Eigen::VectorXd ones = layered.value(layers.values);
   for (const int f : {0, 1}) CHECK((function(layered.layout(), ones, f, 1) - identity).norm() < 1e-9);
 }
