@@ -27,8 +27,6 @@ struct RhoAndPhase {
 /// Returns the elements whose apparent resistivity and phase are data, in the order of `RhoAndPhase`.
 constexpr std::array<Element, 2> off_diagonal{Element::zxy, Element::zyx};
 
-bool has_reference(const Station& station) { return !station.reference.empty(); }
-
 }  // namespace
 
 Survey response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
@@ -40,16 +38,10 @@ Survey response_survey(std::vector<Station> stations, std::vector<double> freque
 Survey full_response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
   std::vector<Datum> parts;
   for (const Element element : all_elements) {
-    if (is_interstation(element) && std::ranges::none_of(stations, has_reference)) continue;
     parts.push_back(real_part_of(element));
     parts.push_back(partner_of(parts.back()));
   }
-  Survey survey = full_survey(std::move(stations), std::move(frequencies_hz), parts);
-  std::erase_if(survey.keys, [&](const DatumKey& key) {
-    return all_interstation.contains(rule_of(key.quantity).needs) &&
-           !has_reference(survey.stations[static_cast<std::size_t>(key.station)]);
-  });
-  return survey;
+  return full_survey(std::move(stations), std::move(frequencies_hz), parts);
 }
 
 ElementTable::ElementTable(const Survey& survey, const Eigen::VectorXd& predicted)

@@ -142,8 +142,11 @@ Survey full_survey(std::vector<Station> stations, std::vector<double> frequencie
   survey.keys.reserve(quantities.size() * survey.frequencies_hz.size() * survey.stations.size());
   for (const Datum quantity : quantities) {
     for (int f = 0; f < static_cast<int>(survey.frequencies_hz.size()); ++f) {
-      for (int s = 0; s < static_cast<int>(survey.stations.size()); ++s)
-        survey.keys.push_back({quantity, f, s});
+      for (int s = 0; s < static_cast<int>(survey.stations.size()); ++s) {
+        const bool has_reference = !survey.stations[static_cast<std::size_t>(s)].reference.empty();
+        if (has_reference || !all_interstation.contains(rule_of(quantity).needs))
+          survey.keys.push_back({quantity, f, s});
+      }
     }
   }
   return survey;

@@ -63,7 +63,7 @@ struct Survey {
 [[nodiscard]] std::vector<int> references_of(const std::vector<Station>& stations);
 
 /// Returns the survey of every given quantity at every frequency and station; order: quantity, frequency,
-/// station.
+/// station. Stations without a reference have no inter-station functions.
 [[nodiscard]] Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
                                  const std::vector<Datum>& quantities);
 

@@ -382,7 +382,7 @@ TEST_CASE("stated data: everything that stations hold, without floors, limits an
   CHECK(data.reason[0] == MaskReason::kept);
   CHECK(data.sigma[0] == 1e-9);
   CHECK(std::ranges::count(data.reason, MaskReason::bad_error) == 2);
-  CHECK(data.n_used() == 2 * static_cast<int>(n_elements) * 3 - 2 + 1);
+  CHECK(data.n_used() == 2 * 6 * 3 - 2 + 1);
   CHECK(stated_data({}).value.size() == 0);
 }
 
