@@ -91,12 +91,12 @@ final_accuracy = "iteration"
     check(float(rows["a"]["Mxx_re"]) != float(rows["c"]["Mxx_re"]) != 1, "functions differ between sites")
     expect(0, ["wrote"], "forward", "--model", block, "--sites", referred, "--periods", "0.3,3", *coarse, "-o", folder / "between.dat")
     expect(0, ["mxx"], "info", folder / "between.dat")
-    between = ("--set", f'data.modem_file="{folder / "between.dat"}"', "--set", "data.modes=[]", "--set", "data.tipper=false", "--set", "data.interstation=true", "--set", "data.floors.interstation_absolute=0.01", "--set", "inversion.max_iterations=2")
+    between = ("--set", f'data.modem_file="{folder / "between.dat"}"', "--set", "data.modes=[]", "--set", "data.tipper=false", "--set", "data.interstation=true", "--set", "inversion.target_rms=0.2", "--set", "inversion.max_iterations=2")
     result = run("invert", config, "--dim", "3", *between, "-o", folder / "between")
     check(result.returncode in (0, 10), f"an inversion of inter-station functions ends: {(result.stdout + result.stderr)[-800:]}")
     of = [float(r["rms"]) for r in csv.DictReader(line for line in open(folder / "between/iterations.csv") if not line.startswith("#"))]
-    check(of[-1] < 0.7 * of[0], f"and lowers the misfit: {of}")
-    expect_error(2, "unknown_reference", ["referred.csv", "z"], "forward", "--model", half, "--sites", folder.write("referred.csv", "site,x_m,y_m,reference\na,0,0,z\n"), "--periods", "1")
+    check(of[-1] < 0.8 * of[0], f"and lowers the misfit: {of}")
+    expect(4, ["referred.csv", "got z for a"], "forward", "--model", half, "--sites", folder.write("referred.csv", "site,x_m,y_m,reference\na,0,0,z\n"), "--periods", "1")
 
     # Distortion matrices: a row per site in a file of their own and in the report
     on = ("--set", "distortion.enabled=true")
