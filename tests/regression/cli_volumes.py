@@ -96,7 +96,7 @@ final_accuracy = "iteration"
     check(result.returncode in (0, 10), f"an inversion of inter-station functions ends: {(result.stdout + result.stderr)[-800:]}")
     of = [float(r["rms"]) for r in csv.DictReader(line for line in open(folder / "between/iterations.csv") if not line.startswith("#"))]
     check(of[-1] < 0.8 * of[0], f"and lowers the misfit: {of}")
-    expect(4, ["referred.csv", "got z for a"], "forward", "--model", half, "--sites", folder.write("referred.csv", "site,x_m,y_m,reference\na,0,0,z\n"), "--periods", "1")
+    expect_error(4, "unknown_reference", ["referred.csv", "got z for a"], "forward", "--model", half, "--sites", folder.write("referred.csv", "site,x_m,y_m,reference\na,0,0,z\n"), "--periods", "1")
 
     # Distortion matrices: a row per site in a file of their own and in the report
     on = ("--set", "distortion.enabled=true")

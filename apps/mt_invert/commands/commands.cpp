@@ -26,7 +26,7 @@ struct Dispatch {
   }
   int operator()(const cli::InvertArguments& arguments) const { return run_invert(comm, arguments, line); }
   int operator()(const cli::TrainArguments& arguments) const { return run_train(comm, arguments, line); }
-  int operator()(const cli::ForwardArguments& arguments) const { return run_forward(comm, arguments); }
+  int operator()(const cli::ForwardArguments& arguments) const { return run_forward(comm, arguments, line); }
   int operator()(const cli::ReportArguments& arguments) const { return run_report(comm, arguments); }
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const cli::InspectArguments& arguments) const { return run_inspect(comm, arguments); }

@@ -21,7 +21,8 @@ namespace lodestone::mt_invert::commands {
                              const cli::CommandLine& line);
 [[nodiscard]] int run_train(MPI_Comm comm, const cli::TrainArguments& arguments,
                             const cli::CommandLine& line);
-[[nodiscard]] int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments);
+[[nodiscard]] int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments,
+                              const cli::CommandLine& line);
 [[nodiscard]] int run_report(MPI_Comm comm, const cli::ReportArguments& arguments);
 [[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
 [[nodiscard]] int run_inspect(MPI_Comm comm, const cli::InspectArguments& arguments);

@@ -96,10 +96,10 @@ core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::
 
 }  // namespace
 
-int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
+int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments, const cli::CommandLine& line) {
   const bool prints_csv = arguments.output_path.empty() && !arguments.mesh_report;
-  if (prints_csv)
-    core::log::configure({.level = core::log::Level::warning});  // nothing but CSV on standard output
+  if (prints_csv)  // nothing but CSV on standard output
+    core::log::configure({.level = core::log::Level::warning, .format = line.log_format()});
   if (!arguments.output_path.empty())
     core::on_rank_zero(comm, [&] {
       check_output_path(arguments.output_path, std::vector{arguments.model_path, arguments.sites_path});

@@ -140,7 +140,7 @@ TEST_CASE("observations: EDI files of one place are merged, and the run goes on"
   CHECK(observed.profile.offset_m.size() == 2);
   CHECK(observed.profile.points[1].north_m - observed.profile.points[0].north_m ==
         Approx(11.1e3).epsilon(0.01));
-  CHECK(physics::mt::ground_under(observed, {}).surface.is_flat());
+  CHECK(commands::make_problem(MPI_COMM_SELF, config, observed, 2).earth.surface.is_flat());
 }
 
 TEST_CASE("observations: listed frequencies count within the tolerance in files of profile data", "[apps]") {
