@@ -163,8 +163,8 @@ TEST_CASE("3-D simulation: turning model and stations turns the responses", "[ph
   const Eigen::VectorXd there = d3::Simulation(MPI_COMM_SELF, other.earth, layout, stations,
                                                tests::volume_frequencies_hz(), turned(meshes, other), tight)
                                     .value(other.values);
-  // With x' = y and y' = −x: Z'x'x' = Zyy, Z'x'y' = −Zyx, Z'y'x' = −Zxy, Z'y'y' = Zxx, T'x' = Ty, T'y' = −Tx;
-  // M turns as Z.
+  // With x' = y and y' = −x the elements are Z'x'x' = Zyy, Z'x'y' = −Zyx, Z'y'x' = −Zxy, Z'y'y' = Zxx, T'x' =
+  // Ty and T'y' = −Tx; M turns as Z does.
   const std::vector<std::tuple<Element, Element, double>> pairs{
       {Element::zxx, Element::zyy, 1}, {Element::zxy, Element::zyx, -1}, {Element::zyx, Element::zxy, -1},
       {Element::zyy, Element::zxx, 1}, {Element::tzx, Element::tzy, 1},  {Element::tzy, Element::tzx, -1},
