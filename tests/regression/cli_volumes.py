@@ -134,8 +134,8 @@ certificate = "none"
     n_held = result.stdout.split("fixed region: ")[1].split()[0]
     expect(0, [f"areas: {n_held} cells are held"], "invert", go_on, "--dim", "3", "--dry-run")
     # Smoothing, exceptions and areas of a file that is given come back in that of the run, with the cells held
-    header = open(os.path.join(files, "smooth.cov")).read().split("\n")[:16]
-    n_x, n_y, n_z = (int(n) for n in open(os.path.join(files, "smooth.cov")).read().split("\n")[16].split())
+    header, body = (open(os.path.join(files, "smooth.cov")).read().split("\n")[part] for part in (slice(16), slice(16, None)))
+    n_x, n_y, n_z = (int(n) for n in " ".join(body).split()[:3])
     rows = "\n".join(" ".join(["2"] + ["1"] * (n_y - 1)) for _ in range(n_x))
     split = folder.write("split.cov", "\n".join([*header, f"{n_x} {n_y} {n_z}", " ".join(["0.2"] * n_z), " ".join(["0.4"] * n_z), "0.1", "2", "1", "1 2 0.05", f"1 {n_z}", rows, ""]))
     result = run("invert", go_on, "--dim", "3", "-o", folder / "split", *held, *short, "--set", f'regularization.modem_covariance_file="{split}"', "--set", "output.modem=true")
