@@ -108,6 +108,8 @@ std::vector<EdgeSolveReport> EdgeSolver::solve(PairBlock& x, const PairBlock& b,
     const ResidualSize size = residual_size(system_, x, b, column);
     report.true_residual = size.edges;
     report.divergence = size.divergence;
+    if (report.ending == Ending::converged && !(size.edges <= largest_drift * options.tolerance))
+      report.ending = Ending::inaccurate;
     if (report.ending != Ending::converged) throw_not_converged(name(), report, options);
   }
   return reports;
@@ -116,9 +118,10 @@ std::vector<EdgeSolveReport> EdgeSolver::solve(PairBlock& x, const PairBlock& b,
 namespace {
 
 /// Measured on one core (docs/results/forward_speed.md).
-constexpr double multigrid_s_per_edge = 15.0 * 120e-9, multigrid_bytes_per_edge = 250.0 + 8.0 * 21.0;
+constexpr double multigrid_s_per_edge = 15.0 * 120e-9, multigrid_bytes_per_edge = 250.0 + 8.0 * 21.0,
+                 relief_bytes_per_edge = 200.0;
 /// Growth of the resident size was measured with 32 k and 127 k edges: 3500 to 3800 bytes on flat grids. On
-/// slopes of 30° it is 4300. Most are vectors of one run of flexible GMRES.
+/// slopes of 30° it is 4300. About 1300 are vectors of one run of flexible GMRES.
 constexpr double ams_s_per_edge = 6e-4, ams_bytes_per_edge = 4300.0;
 /// Factors of nested dissection by PORD: entries and flops of the reference pages, 31.6 k to 521 k edges.
 double direct_entries(double n) { return 12e6 * std::pow(n / 31.6e3, 1.49); }
@@ -127,18 +130,20 @@ double direct_seconds(double n) { return 8.0 * 1.1e10 * std::pow(n / 31.6e3, 2.0
 
 }  // namespace
 
-EdgeSolverCost cost_of(EdgeSolverKind kind, const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides) {
+EdgeSolverCost cost_of(EdgeSolverKind kind, const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides,
+                       bool has_relief) {
   const auto n = static_cast<double>(grid.n_inner_edges()), k = static_cast<double>(n_right_hand_sides);
   if (kind == EdgeSolverKind::direct)
     return {direct_seconds(n) + k * 6e-10 * direct_entries(n), 20.0 * direct_entries(n)};
   if (kind == EdgeSolverKind::ams) return {k * ams_s_per_edge * n, ams_bytes_per_edge * n};
-  return {k * multigrid_s_per_edge * n, multigrid_bytes_per_edge * n};
+  return {k * multigrid_s_per_edge * n,
+          (multigrid_bytes_per_edge + (has_relief ? relief_bytes_per_edge : 0.0)) * n};
 }
 
-EdgeSolverKind choose_edge_solver(const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides,
+EdgeSolverKind choose_edge_solver(const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides, bool has_relief,
                                   double memory_bytes) {
-  const EdgeSolverCost direct = cost_of(EdgeSolverKind::direct, grid, n_right_hand_sides);
-  const EdgeSolverCost multigrid = cost_of(EdgeSolverKind::multigrid, grid, n_right_hand_sides);
+  const auto of = [&](EdgeSolverKind kind) { return cost_of(kind, grid, n_right_hand_sides, has_relief); };
+  const EdgeSolverCost direct = of(EdgeSolverKind::direct), multigrid = of(EdgeSolverKind::multigrid);
   return direct.bytes <= memory_bytes && direct.seconds < multigrid.seconds ? EdgeSolverKind::direct
                                                                             : EdgeSolverKind::multigrid;
 }

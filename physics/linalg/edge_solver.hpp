@@ -78,12 +78,16 @@ struct EdgeSolveOptions {
   CycleReal real = CycleReal::automatic;
 };
 
-/// The end that a solve came to.
-enum class Ending { converged, stagnated, broke_down };
+/// The end that a solve came to; `inaccurate`: its own residual was small, the true one is not.
+enum class Ending { converged, stagnated, broke_down, inaccurate };
 constexpr auto words(Ending) {
   using enum Ending;
-  return core::Words<Ending>{{converged, "converged"}, {stagnated, "stagnated"}, {broke_down, "broke_down"}};
+  return core::Words<Ending>{{converged, "converged"},
+                             {stagnated, "stagnated"},
+                             {broke_down, "broke_down"},
+                             {inaccurate, "inaccurate"}};
 }
+constexpr double largest_drift = 10.0;  ///< most that a true residual may be, over the tolerance
 
 struct EdgeSolveReport {
   int iterations = 0;          ///< sum over all methods
@@ -101,8 +105,8 @@ class EdgeSolver {
   EdgeSolver& operator=(const EdgeSolver&) = delete;
 
   /// Solves for each column of b from zero. shapes: b of the grid, x becomes like it. errors: ShapeError;
-  /// SolverError when a column does not converge by any method, or b is not finite. The result has the same
-  /// bits for any number of threads.
+  /// SolverError when a column does not converge by any method, when its true residual is ten times the
+  /// tolerance, or b is not finite. The result has the same bits for any number of threads.
   std::vector<EdgeSolveReport> solve(PairBlock& x, const PairBlock& b,
                                      const EdgeSolveOptions& options = {}) const;
   [[nodiscard]] const EdgeSystem& system() const { return system_; }
@@ -145,11 +149,12 @@ struct EdgeSolverCost {
   double seconds = 0.0;  ///< on one core, set-up and right-hand sides
   double bytes = 0.0;
 };
+/// `has_relief`: columns follow a surface, and matrices are stored by rows.
 [[nodiscard]] EdgeSolverCost cost_of(EdgeSolverKind kind, const fem::EdgeGrid& grid,
-                                     Eigen::Index n_right_hand_sides);
+                                     Eigen::Index n_right_hand_sides, bool has_relief);
 /// Returns the solver of least estimated time whose memory fits; multigrid where none does.
 [[nodiscard]] EdgeSolverKind choose_edge_solver(const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides,
-                                                double memory_bytes);
+                                                bool has_relief, double memory_bytes);
 /// Makes the solver of a kind; `automatic` is `multigrid` here. errors: those of the solver.
 [[nodiscard]] std::unique_ptr<EdgeSolver> make_edge_solver(EdgeSolverKind kind, EdgeSystem system);
 

@@ -47,7 +47,7 @@ struct DatumKey {
   int station;    ///< index into Survey::stations
 };
 
-/// The predictions of a simulation in two dimensions: one output per key, in this order.
+/// The predictions of a simulation: one output per key, in this order.
 struct Survey {
   std::vector<Station> stations;
   std::vector<double> frequencies_hz;

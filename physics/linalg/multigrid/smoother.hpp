@@ -23,7 +23,7 @@ class ColumnScratch {
 /// Falk & Winther 2000, Numer. Math. 85, 197), yet curl and gradient parts do not cancel in rounding.
 ///
 /// Blocks are banded: L D Lᵀ of half width 5 without pivoting, stable since A = K + iM with K, M
-/// semi-definite. Slabs of even j, then of odd j, and even before odd i within a slab: slabs of one colour do
+/// semi-definite. Slabs of odd j, then of even j, and even before odd i within a slab: slabs of one colour do
 /// not touch each other, so that threads change no bit. A backward sweep reverses the order.
 template <class T>
 class ColumnSmoother {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
+#include "engine/core/process_memory.hpp"
 #include "engine/core/timer.hpp"
 #include "physics/linalg/edge_solver.hpp"
 #include "physics/linalg/multigrid/auxiliary_space.hpp"
@@ -83,6 +84,10 @@ class MultigridEdgeSolver final : public EdgeSolver {
       if (i > first) {
         if (!report.fallback.empty()) report.fallback += ", ";
         report.fallback += chain[i].name;
+        if (i == algebraic && !has_memory_for_algebraic()) {
+          report.fallback += " left out for want of memory";
+          break;
+        }
       }
       restart_where_useless(state);
       report.ending = chain[i].iterate(cycle(chain[i].cycle), options, state, report.iterations);
@@ -91,6 +96,14 @@ class MultigridEdgeSolver final : public EdgeSolver {
     }
     write_pair(*system().grid, state.x, column, x);
     return report;
+  }
+
+  /// Asks whether the algebraic multigrid takes less than half of the machine's memory.
+  [[nodiscard]] bool has_memory_for_algebraic() const {
+    const auto machine = static_cast<double>(core::machine_memory_bytes());
+    const bool has_relief = system().relief != nullptr;
+    return machine == 0.0 ||
+           cost_of(EdgeSolverKind::ams, *system().grid, 1, has_relief).bytes < 0.5 * machine;
   }
 
   /// Begins from zero again where a method left something worse.

@@ -241,7 +241,9 @@ std::vector<FrequencyCost> costs_of(const MeshSet& meshes, const Survey& survey)
     const fem::EdgeGrid wide = padded(coarse.bands[i], survey);
     const double work = both * ((1.0 + 2.0 * of_layers) * work_of(meshes.bands[i].grid) +
                                 work_of(coarse.bands[i].grid) + work_of(wide));
-    const double bytes = std::max(solve_bytes(meshes.bands[i].grid), solve_bytes(wide));
+    const bool has_relief = meshes.bands[i].has_relief();
+    const double bytes =
+        std::max(solve_bytes(meshes.bands[i].grid, has_relief), solve_bytes(wide, has_relief));
     for (const int frequency : meshes.bands[i].frequencies) costs.push_back({frequency, work, bytes});
   }
   return costs;

@@ -31,14 +31,15 @@ double work_of(const MeshSet& meshes, const Survey& survey) {
 
 double kept_bytes(const fem::EdgeGrid& grid) { return 4.0 * 16.0 * static_cast<double>(grid.n_edges()); }
 
-double solve_bytes(const fem::EdgeGrid& grid) {
+double solve_bytes(const fem::EdgeGrid& grid, bool has_relief) {
   return n_polarizations * kept_bytes(grid) +
-         linalg::cost_of(linalg::EdgeSolverKind::multigrid, grid, n_polarizations).bytes;
+         linalg::cost_of(linalg::EdgeSolverKind::multigrid, grid, n_polarizations, has_relief).bytes;
 }
 
 double largest_solve_bytes(const MeshSet& meshes) {
   double largest = 0.0;
-  for (const BandMesh& band : meshes.bands) largest = std::max(largest, solve_bytes(band.grid));
+  for (const BandMesh& band : meshes.bands)
+    largest = std::max(largest, solve_bytes(band.grid, band.has_relief()));
   return largest;
 }
 

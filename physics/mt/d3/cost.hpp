@@ -19,7 +19,8 @@ using mt::meshes_at;
 /// the boundary with its source, and the solution.
 [[nodiscard]] double kept_bytes(const fem::EdgeGrid& grid);
 /// Returns the bytes of one frequency while it is solved, with what is kept of its polarizations.
-[[nodiscard]] double solve_bytes(const fem::EdgeGrid& grid);
+/// `has_relief`: nodes of the mesh follow a surface.
+[[nodiscard]] double solve_bytes(const fem::EdgeGrid& grid, bool has_relief);
 /// Returns the bytes of the largest mesh of a set while it is solved.
 [[nodiscard]] double largest_solve_bytes(const MeshSet& meshes);
 

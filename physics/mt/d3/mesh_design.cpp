@@ -66,7 +66,7 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
     lines[axis] = fem::graded_lines(features.extent[axis].from - padding, features.extent[axis].to + padding,
                                     features.anchors[axis], sizes,
                                     {.slope = slope,
-                                     .far_slope = std::max(slope, 0.7),
+                                     .far_slope = std::max(slope, options.far_growth - 1.0),
                                      .near_m = near_m,
                                      .least_spacing = 0.4,
                                      .even = !options.along_cells,
@@ -161,9 +161,10 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.first_layer = 0.12;
     options.layer_growth = 1.3;
     options.growth = 1.5;
+    options.far_growth = 2.0;
     options.bottom_depth = 4.0;
     options.air_height = 6.0;
-    options.side_padding = 4.0;
+    options.side_padding = 3.0;
     options.max_edges = 5e5;
   }
   return options;
@@ -203,10 +204,9 @@ MeshSet companions(const MeshSet& meshes) {
     std::array<std::vector<int>, 3> numbers;
     for (int axis = 0; axis < 3; ++axis) numbers[axis] = every_second(grid.n(axis) + 1, kept[axis]);
     const fem::ReliefGrid fewer =
-        (band.node_z_m.size() > 0 ? fem::ReliefGrid(grid, band.node_z_m) : fem::ReliefGrid(grid))
-            .subset(numbers);
+        (band.has_relief() ? fem::ReliefGrid(grid, band.node_z_m) : fem::ReliefGrid(grid)).subset(numbers);
     result.bands.push_back({band.frequencies, fewer.lines(), 2.0 * band.coarsened,
-                            band.node_z_m.size() > 0 ? fewer.node_z_m() : Eigen::VectorXd(), band.n_sea / 2});
+                            band.has_relief() ? fewer.node_z_m() : Eigen::VectorXd(), band.n_sea / 2});
   }
   return result;
 }

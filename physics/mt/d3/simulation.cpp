@@ -41,7 +41,7 @@ BandProblem::BandProblem(const mesh::Earth& earth, const BandMesh& band, const s
       ground(band.ground()),
       averages(earth, band.grid),
       layered_resistivity(d3::layered_resistivity(earth.grid, design_resistivity)) {
-  if (band.node_z_m.size() > 0) {
+  if (band.has_relief()) {
     relief = std::make_shared<const fem::ReliefOperator>(fem::ReliefGrid(band.grid, band.node_z_m));
     cell_averages.emplace(earth, relief->grid(), ground);
   } else {
@@ -96,7 +96,7 @@ Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout la
 void Simulation::Impl::check() const {
   require_volume(earth, "mt::d3::Simulation");
   for (const BandMesh& band : meshes.bands) {
-    if (band.node_z_m.size() == 0 && (!earth.surface.is_flat() || earth.sea))
+    if (!band.has_relief() && (!earth.surface.is_flat() || earth.sea))
       throw core::InvalidArgument("mt::d3::Simulation#level_mesh",
                                   "expected meshes whose nodes follow the surface between {} m and {} m{}, "
                                   "got level ones; design the "
@@ -187,7 +187,6 @@ void Simulation::Impl::make_boundaries() {
     const double w = omega_of(unit.frequency);
     if (band.relief != nullptr) {
       const Eigen::VectorXd cells = band.cell_averages->conductivities(meshes.design_resistivity_ohm_m);
-      unit.layered = Eigen::VectorXcd::Zero(band.grid->n_edges());
       unit.boundary = boundary_field(band.relief->grid(), cells, w, unit.polarization);
       unit.boundary_source = -band.relief->curl_curl(unit.boundary);
       fem::clear_boundary_edges(*band.grid, unit.boundary_source);
@@ -216,7 +215,9 @@ std::map<int, BandModel> Simulation::Impl::band_models(const Eigen::VectorXd& re
 linalg::EdgeSolverKind Simulation::Impl::solver_kind(const Job& job, Eigen::Index n_right_hand_sides) const {
   return options.solver != linalg::EdgeSolverKind::automatic
              ? options.solver
-             : linalg::choose_edge_solver(*band_of(job).grid, n_right_hand_sides, options.memory_bytes);
+             : linalg::choose_edge_solver(*band_of(job).grid, n_right_hand_sides,
+                                          band_of(job).relief != nullptr,
+                                          options.memory_bytes / n_jobs_at_once());
 }
 
 std::unique_ptr<linalg::EdgeSolver> Simulation::Impl::solver_of(const Job& job, const BandModel& model,
@@ -289,15 +290,20 @@ SolvedJob Simulation::Impl::solve_fields(const Job& job, const BandModel& model)
   for (std::size_t i = 0; i < job.units.size(); ++i) {
     const Unit& unit = units[job.units[i]];
     solved.circulations.push_back(linalg::circulation(grid, solution, static_cast<Eigen::Index>(i)) +
-                                  unit.layered + unit.boundary);
+                                  unit.boundary);
+    if (band.relief == nullptr) solved.circulations.back() += unit.layered;
   }
   return solved;
+}
+
+int Simulation::Impl::n_jobs_at_once() const {
+  return std::ssize(own_jobs) >= core::threads() ? core::threads() : 1;
 }
 
 void Simulation::Impl::for_each_job(const std::function<void(std::size_t)>& work) const {
   core::Worded failure;
   try {
-    if (std::ssize(own_jobs) >= core::threads()) {
+    if (n_jobs_at_once() > 1) {
       core::parallel_for(std::ssize(own_jobs), [&](std::ptrdiff_t i) { work(static_cast<std::size_t>(i)); });
     } else {
       for (std::size_t i = 0; i < own_jobs.size(); ++i) work(i);
@@ -404,11 +410,12 @@ double Simulation::estimated_bytes() const {
     const fem::EdgeGrid& grid = *impl_->band_of(job).grid;
     kept += kept_bytes(grid) * static_cast<double>(job.units.size());
     const Eigen::Index n = std::ssize(job.units);
-    largest = std::max(largest, linalg::cost_of(impl_->solver_kind(job, n), grid, n).bytes);
+    const bool has_relief = impl_->band_of(job).relief != nullptr;
+    largest = std::max(largest, linalg::cost_of(impl_->solver_kind(job, n), grid, n, has_relief).bytes);
   }
   for (const auto& [index, band] : impl_->bands)
     kept += 100.0 * static_cast<double>(band->grid->n_edges());  // ∂M/∂ρ
-  return kept + largest * std::min<double>(core::threads(), static_cast<double>(impl_->own_jobs.size()));
+  return kept + largest * impl_->n_jobs_at_once();
 }
 
 std::shared_ptr<const Simulation> Simulation::companion() const {

@@ -21,7 +21,7 @@ struct SimulationOptions {
   double divergence_tolerance = 1e-8;           ///< likewise of the divergence of fields
   double product_divergence_tolerance = 1e-10;  ///< likewise of products, whose sources may be free of it
   linalg::EdgeSolverKind solver = linalg::EdgeSolverKind::automatic;
-  double memory_bytes = 4e9;  ///< limit of a direct solver where one may be chosen
+  double memory_bytes = 4e9;  ///< limit of all direct solvers that live at once, where one may be chosen
 };
 
 /// Costs of a simulation on this rank since construction, counted by tests and studies.

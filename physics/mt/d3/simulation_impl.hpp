@@ -49,7 +49,8 @@ struct Unit {
   int band = 0, frequency = 0;
   Polarization polarization = Polarization::x;
   int owner = 0;
-  /// Fixed fields, on the owner: of layers, and on the boundary beyond it with its source −K w inside.
+  /// Fixed fields, on the owner: of layers, and on the boundary beyond it with its source −K w inside. None
+  /// of layers under a relief.
   Eigen::VectorXcd layered{}, boundary{}, boundary_source{};
 };
 
@@ -102,6 +103,8 @@ struct Simulation::Impl {
   /// Logs the methods that a solve went on with: once per frequency as a warning. Double precision is usual
   /// where contrasts are large, and no warning.
   void log_fallback(const Job& job, const std::string& solver, const linalg::EdgeSolveReport& report) const;
+  /// Returns how many jobs of this rank run at the same time.
+  [[nodiscard]] int n_jobs_at_once() const;
   /// Calls work(i) for the jobs of this rank: in threads where there is one for each, else one after the
   /// other with threads inside. An error becomes that of all ranks. collective.
   void for_each_job(const std::function<void(std::size_t)>& work) const;

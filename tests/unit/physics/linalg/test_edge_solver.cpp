@@ -195,6 +195,15 @@ TEST_CASE("multigrid: methods that end early hand on to the next, and the report
       HasId("not_converged", {"multigrid", "8", "ams"}));
 }
 
+TEST_CASE("edge solvers: a true residual far above the tolerance is an error", "[physics][linalg]") {
+  const auto problem = edge_problem({});
+  PairBlock x;
+  CHECK_THAT(error_of<core::SolverError>([&] {
+               (void)make_direct_edge_solver(problem.system)->solve(x, problem.right, {.tolerance = 1e-18});
+             }),
+             HasId("not_converged", {"direct", "inaccurate", "1.0e-18"}));
+}
+
 TEST_CASE("multigrid: layers far thinner than cells are wide are relaxed in double precision",
           "[physics][linalg]") {
   const auto thin = solved({.first_layer_m = 0.1}),
@@ -231,8 +240,12 @@ TEST_CASE("edge solvers: without a source the field is zero, and NaN is an error
 TEST_CASE("edge solvers: the choice follows size, right-hand sides and memory", "[physics][linalg]") {
   const auto small = tests::edge_grid({}),
              large = tests::edge_grid({.n_side = 60, .n_pad = 10, .n_earth = 40});
-  CHECK(choose_edge_solver(*small, 2, 1e10) == EdgeSolverKind::multigrid);
-  CHECK(choose_edge_solver(*small, 500, 1e10) == EdgeSolverKind::direct);
-  CHECK(choose_edge_solver(*small, 500, 1e6) == EdgeSolverKind::multigrid);
-  CHECK(choose_edge_solver(*large, 500, 1e12) == EdgeSolverKind::multigrid);
+  CHECK(choose_edge_solver(*small, 2, false, 1e10) == EdgeSolverKind::multigrid);
+  CHECK(choose_edge_solver(*small, 500, false, 1e10) == EdgeSolverKind::direct);
+  CHECK(choose_edge_solver(*small, 500, false, 1e6) == EdgeSolverKind::multigrid);
+  CHECK(choose_edge_solver(*large, 500, false, 1e12) == EdgeSolverKind::multigrid);
+  const auto bytes = [&](bool has_relief) {
+    return linalg::cost_of(EdgeSolverKind::multigrid, *small, 2, has_relief).bytes;
+  };
+  CHECK(bytes(true) > 1.3 * bytes(false));
 }
