@@ -37,24 +37,32 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 }  // namespace
 
-Rows read_rows(const std::string& path, const char* component) {
+void visit_rows(const std::string& path, const char* component,
+                const std::function<void(int, std::vector<std::string>&&)>& visit) {
   const std::string bytes = text::read_text(path);
-  Rows table;
+  std::size_t n_fields = 0;
   int line = 0;
   for (const auto text : text::split_lines(bytes)) {
     ++line;
     if (text::trimmed(text).empty() || text::trimmed(text).front() == '#') continue;
     auto fields = fields_of(text);
-    if (table.header.empty()) {
-      table.header = std::move(fields);
-    } else if (fields.size() != table.header.size()) {
+    if (n_fields == 0) n_fields = fields.size();
+    if (fields.size() != n_fields)
       throw core::FormatError(std::string(component) + "#wrong_fields",
-                              "{}:{}: expected {} fields as in the header line, got {}", path, line,
-                              table.header.size(), fields.size());
-    } else {
-      table.rows.emplace_back(line, std::move(fields));
-    }
+                              "{}:{}: expected {} fields as in the header line, got {}", path, line, n_fields,
+                              fields.size());
+    visit(line, std::move(fields));
   }
+}
+
+Rows read_rows(const std::string& path, const char* component) {
+  Rows table;
+  visit_rows(path, component, [&](int line, std::vector<std::string>&& fields) {
+    if (table.header.empty())
+      table.header = std::move(fields);
+    else
+      table.rows.emplace_back(line, std::move(fields));
+  });
   return table;
 }
 

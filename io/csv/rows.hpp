@@ -2,6 +2,7 @@
 // Private: shared by the tables of this folder and of the folders that own what a table holds.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,10 @@ struct Rows {
   std::vector<std::pair<int, std::vector<std::string>>> rows{};
 };
 
+/// Passes the fields of a file on line by line, first the header line, and keeps none of them. `visit` takes
+/// the number of the line. errors: those of `read_rows`.
+void visit_rows(const std::string& path, const char* component,
+                const std::function<void(int, std::vector<std::string>&&)>& visit);
 /// Reads the fields of a file; empty lines and those that begin with # are left out. errors: FileError;
 /// FormatError with file:line, `component` as its source, on a row with another number of fields.
 [[nodiscard]] Rows read_rows(const std::string& path, const char* component);

@@ -419,6 +419,8 @@ void describe_sites(FileInfo& info) {
   }
 }
 
+constexpr const char* elevation_map = "a map of elevations, as profile.surface_file takes it with --dim 3";
+
 /// Describes a table that no command takes for sites, responses or a section.
 void describe_table(FileInfo& info) {
   const std::string bytes = text::read_text(info.path);
@@ -434,8 +436,9 @@ void describe_table(FileInfo& info) {
   }
   info.facts.push_back(fmt::format("{} rows of {}", n_rows, text::printable(header, 200)));
   info.facts.emplace_back(
-      header == "y_m,z_m" || header == "x_m,y_m,z_m"
-          ? "a surface, as profile.surface_file takes it"
+      header == "y_m,z_m" || header == "x_m,y_m,z_m" ? "a surface, as profile.surface_file takes it"
+      : model::is_elevation_map(info.path)
+          ? elevation_map
           : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
 }
 
@@ -497,6 +500,11 @@ void describe(FileInfo& info) {
   }
   if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
     return describe_edi(info);
+  if (model::is_elevation_map(info.path)) {
+    info.format = "ESRI ASCII grid";
+    info.facts.emplace_back(elevation_map);
+    return;
+  }
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
       "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header "

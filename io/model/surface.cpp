@@ -51,7 +51,9 @@ bool has_header(const std::vector<std::string_view>& lines, const std::string& p
   const auto row = io::text::words(first);
   if (row.size() == 2 && io::text::number(row[0]) && io::text::number(row[1])) return false;
   throw core::FormatError("io::model::surface#not_a_surface",
-                          "{}:1: expected the header y_m,z_m or x_m,y_m,z_m, or two numbers, got \"{}\"",
+                          "{}:1: expected the header y_m,z_m, x_m,y_m,z_m or "
+                          "latitude_deg,longitude_deg,elevation_m, the head of an ESRI grid (ncols 100), or "
+                          "two numbers, got \"{}\"",
                           path, io::text::printable(first));
 }
 

@@ -84,8 +84,8 @@ void warn_of_elevations(const std::vector<Station>& stations, const mesh::Surfac
   core::log::warning(
       core::log::Id("mt::ground#other_elevation"),
       "the elevations of {} of {} stations are not those of profile.surface_file, on which they "
-      "are placed: {}{}; its z counts from sea level downwards, its coordinates are those of the "
-      "stations",
+      "are placed: {}{}; it counts from sea level, z downwards and elevations upwards, its coordinates are "
+      "those of the stations, and means over cells leave out what is narrower",
       n, stations.size(), names, n > 10 ? fmt::format(" and {} more", n - 10) : "");
 }
 

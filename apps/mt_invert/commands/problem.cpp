@@ -2,6 +2,7 @@
 #include "apps/mt_invert/commands/problem.hpp"
 
 #include "engine/core/error.hpp"
+#include "inversion/mt/tables.hpp"
 #include "io/model/network.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/covariance.hpp"
@@ -89,7 +90,8 @@ core::Worded with_place(const core::Error& error, const std::string& place) {
 /// Returns the place of the key whose value an error of making the problem refuses; empty for others.
 std::string place_refused(const core::Error& error, const config::Config& config) {
   const std::string_view place = error.place();
-  if (place == "mesh::Surface::profile#is_a_map") return config.profile.table.place("surface_file");
+  if (place == "mesh::Surface::profile#is_a_map" || place.starts_with("io::model::elevations#"))
+    return config.profile.table.place("surface_file");
   if (place == "mt::ground_under#surface_through_map") return config.profile.table.place("elevation");
   const bool is_distortion = place == "inversion::mt::problem#distortion_of_section" ||
                              place == "inversion::mt::problem#nothing_distorted";
@@ -102,12 +104,22 @@ ModelSource source_of(const config::ModelConfig& config) {
   return io::model::read_model(config.file);
 }
 
-mt::GroundOptions ground_of(const config::ProfileConfig& config) {
-  mt::GroundOptions ground{.elevation = config.elevation,
-                           .off_surface = config.drape ? mt::OffSurface::drape : mt::OffSurface::refuse};
-  if (config.elevation == mt::Elevation::file)
-    ground.surface = io::model::read_surface_file(config.surface_file);
-  return ground;
+/// Returns the surface of a file. A map of elevations becomes one of means over the cells, which are designed
+/// here where the options have none.
+physics::mesh::Surface surface_of(const config::ProfileConfig& config, const mt::Observations& observed,
+                                  inversion::mt::ProblemOptions& options) {
+  if (!io::model::is_elevation_map(config.surface_file))
+    return io::model::read_surface_file(config.surface_file);
+  if (!observed.profile.is_map)
+    throw core::InvalidArgument("io::model::elevations#not_a_profile",
+                                "{}: expected depths along the profile, y_m,z_m, got a map of elevations, "
+                                "which volumes take; invert in three dimensions (--dim 3)",
+                                config.surface_file);
+  if (!options.cells) options.cells = mt::design_volume(observed, options.grid);
+  io::model::MappedRun run{.frame = inversion::mt::frame_of(observed.profile, 0.0), .grid = *options.cells};
+  for (const mt::Station& station : observed.survey.stations)
+    run.sites.push_back({.name = station.name, .at = {station.x_m, station.y_m, 0.0}});
+  return io::model::read_elevation_map(config.surface_file, run);
 }
 
 inversion::prior::RegionOptions region_of(const config::LearnedRegionConfig& config) {
@@ -154,10 +166,14 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
 namespace {
 
 /// Returns the choices of a configuration about earth and simulations. Reads its model and surface files.
-inversion::mt::ProblemOptions problem_options(const config::Config& config, int dimension) {
+inversion::mt::ProblemOptions problem_options(const config::Config& config, const mt::Observations& observed,
+                                              int dimension) {
+  const mt::GroundOptions ground{
+      .elevation = config.profile.elevation,
+      .off_surface = config.profile.drape ? mt::OffSurface::drape : mt::OffSurface::refuse};
   inversion::mt::ProblemOptions options{.dimension = dimension,
                                         .grid = config.grid.options,
-                                        .ground = ground_of(config.profile),
+                                        .ground = ground,
                                         .sea = config.sea,
                                         .sea_place = config.sea_place,
                                         .start = source_of(config.start),
@@ -170,6 +186,8 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, int 
   if (config.grid.from_model) options.cells = std::get<physics::mesh::Model>(options.start).earth.grid;
   const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
   if (!same_file) options.reference = source_of(config.reference);
+  if (ground.elevation == mt::Elevation::file)
+    options.ground.surface = surface_of(config.profile, observed, options);
   return options;
 }
 
@@ -189,9 +207,8 @@ auto with_places(const config::Config& config, Make make) {
 
 inversion::Outcome stitch_soundings(MPI_Comm comm, const config::Config& config,
                                     const mt::Observations& observed) {
-  const inversion::mt::ProblemOptions options = problem_options(config, 1);
   return with_places(config, [&] {
-    return inversion::mt::stitch_soundings(comm, observed, options,
+    return inversion::mt::stitch_soundings(comm, observed, problem_options(config, observed, 1),
                                            {.title = config.title, .configuration = config.toml});
   });
 }
@@ -199,7 +216,8 @@ inversion::Outcome stitch_soundings(MPI_Comm comm, const config::Config& config,
 inversion::Problem make_problem(MPI_Comm comm, const config::Config& config, const mt::Observations& observed,
                                 int dimension) {
   auto prior = prior_of(config.learned_prior);
-  inversion::mt::ProblemOptions options = problem_options(config, dimension);
+  inversion::mt::ProblemOptions options =
+      with_places(config, [&] { return problem_options(config, observed, dimension); });
   inversion::Problem problem =
       with_places(config, [&] { return inversion::mt::problem(comm, observed, options); });
   problem.about.title = config.title;

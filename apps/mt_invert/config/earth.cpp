@@ -42,7 +42,7 @@ Rows<ProfileConfig> profile_rows(bool is_edi = true) {
               "surface of the section: level at the stations' mean elevation, "
               "through the stations' elevations, or a file"),
           path_row("surface_file", &ProfileConfig::surface_file,
-                   "with \"file\": the ground or the sea floor as CSV, see below"),
+                   "with \"file\": the ground or the sea floor as CSV or ESRI grid, see below"),
           row("drape", &ProfileConfig::drape,
               "stations that state a depth are moved onto the surface; otherwise they must stand on it")});
 }

@@ -113,6 +113,13 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
   CHECK_THAT(benchmark.facts.at(0), Catch::Contains("mode,definition,period_s"));
   CHECK_THAT(info::describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1),
              Catch::Contains("profile.surface_file"));
+  CHECK_THAT(
+      info::describe_file(write_text(folder, "e.csv", "longitude_deg,latitude_deg,elevation_m\n1,2,3\n"))
+          .facts.at(1),
+      Catch::Contains("a map of elevations") && Catch::Contains("--dim 3"));
+  const auto grid = info::describe_file(write_text(folder, "e.asc", "ncols 2\nnrows 1\n1 2\n"));
+  CHECK(grid.format == "ESRI ASCII grid");
+  CHECK_THAT(grid.facts.at(0), Catch::Contains("profile.surface_file"));
   CHECK(info::describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
   model::write_model_hdf5(folder / "m.h5", section);
