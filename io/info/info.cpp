@@ -266,6 +266,8 @@ void describe_result(FileInfo& info) {
   add_model_facts(info, outcome.model);
   info.facts.push_back(
       fmt::format("rms {:.3f}, stopped because: {}", outcome.ending.rms, outcome.ending.message));
+  for (const inversion::NamedTable& each : outcome.tables)
+    info.facts.push_back(fmt::format("table {}: {}, {} rows", each.name, each.title, each.table.n_rows()));
   if (const auto data = inversion::mt::observations(outcome.data, outcome.sites)) {
     info.sites = sites_of(*data, "+", "ohm");
     return;

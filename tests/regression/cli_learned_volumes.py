@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 
-from learned import history, train
+from learned import TRAINING, history, train
 from support import SOURCE, Folder, check, expect, expect_error, finish, run
 
 sys.path.insert(0, os.path.join(SOURCE, "benchmarks"))
@@ -36,15 +36,7 @@ log10_resistivity = [0.6, 1.0]
 kind = "layers"
 number = [1, 1]
 log10_resistivity = [2.2, 2.4]
-[network]
-codes = 6
-channels = [8, 8]
-[training]
-draws = 1500
-epochs = 8
-batch_size = 25
-learning_rate = 3e-3
-"""
+""" + TRAINING.format(codes=6)
 
 
 def model_of(folder, name):

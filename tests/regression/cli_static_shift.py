@@ -71,6 +71,7 @@ with Folder() as folder:
     expect_target([], path, *on, "--set", "data.tipper=true", "-o", folder / "tipper")
     rows = read(folder / "tipper/static_shift.csv")
     check(len(rows) == 14, "one row per site and mode")
+    expect(0, ["table static_shift", "14 rows"], "info", folder / "tipper/result.h5")
     errors = []
     for mode, sign in (("TE", 1.0), ("TM", -1.0)):
         pairs = [(float(r["shift_decades"]), sign * SHIFTS[r["site"]]) for r in rows if r["mode"] == mode]

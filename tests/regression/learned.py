@@ -4,6 +4,16 @@ import csv
 
 from support import expect
 
+TRAINING = """[network]
+codes = {codes}
+channels = [8, 8]
+[training]
+draws = 1500
+epochs = 8
+batch_size = 25
+learning_rate = 3e-3
+"""
+
 PRIOR = """[grid]
 first_layer_m = 80.0
 layer_factor = 1.3
@@ -18,15 +28,7 @@ kind = "layers"
 number = [2, 4]
 thickness_m = [100.0, 1500.0]
 log10_resistivity = [{low}, {high}]
-[network]
-codes = {codes}
-channels = [8, 8]
-[training]
-draws = 1500
-epochs = 8
-batch_size = 25
-learning_rate = 3e-3
-[output]
+""" + TRAINING + """[output]
 report = false
 checkpoint = false
 """
