@@ -66,7 +66,7 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
     lines[axis] = fem::graded_lines(features.extent[axis].from - padding, features.extent[axis].to + padding,
                                     features.anchors[axis], sizes,
                                     {.slope = slope,
-                                     .far_slope = std::max(slope, options.far_growth - 1.0),
+                                     .far_slope = std::max(slope, 0.7),
                                      .near_m = near_m,
                                      .least_spacing = 0.4,
                                      .even = !options.along_cells,
@@ -161,10 +161,9 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.first_layer = 0.12;
     options.layer_growth = 1.3;
     options.growth = 1.5;
-    options.far_growth = 2.0;
     options.bottom_depth = 4.0;
     options.air_height = 6.0;
-    options.side_padding = 3.0;
+    options.side_padding = 4.0;
     options.max_edges = 5e5;
   }
   return options;

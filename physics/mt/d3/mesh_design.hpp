@@ -18,7 +18,6 @@ struct MeshDesignOptions {
   double first_layer = 0.06;          ///< thickness of layers over δ, at the surface and at interfaces
   double layer_growth = 1.13;         ///< ratio of neighbouring layers
   double growth = 1.2;                ///< ratio of neighbouring columns away from stations and contacts
-  double far_growth = 1.7;            ///< ratio two penetration depths beyond all stations and contacts
   double air_growth = 2.0;            ///< ratio of neighbouring layers of air
   double contact_share = 0.03;   ///< cells at a contact are at most this times its distance from a station
   double least_contrast = 0.15;  ///< decades; weaker contacts get no lines of their own
