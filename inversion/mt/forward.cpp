@@ -40,16 +40,12 @@ std::shared_ptr<const d2::Simulation> simulation(MPI_Comm comm, const physics::m
   return d2::simulation_of(comm, earth, survey, std::move(meshes));
 }
 
-/// Makes the simulation of a volume. Steps need its fields to a tenth of a per mille.
+/// Makes the simulation of a volume.
 std::shared_ptr<const d3::Simulation> simulation(MPI_Comm comm, const physics::mesh::Earth& earth,
                                                  const Survey& survey, d3::MeshSet meshes, Accuracy accuracy,
                                                  const ForwardOptions& options) {
-  d3::SimulationOptions solving{.solver = options.edge_solver};
-  if (accuracy == Accuracy::iteration) {
-    solving.tolerance = 1e-6;
-    solving.divergence_tolerance = 1e-6;
-    solving.product_divergence_tolerance = 1e-8;
-  }
+  d3::SimulationOptions solving = d3::solving_options(accuracy);
+  solving.solver = options.edge_solver;
   return d3::simulation_of(comm, earth, survey, std::move(meshes), solving);
 }
 

@@ -448,6 +448,11 @@ std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstV
   return linearization_of(impl_, x);
 }
 
+SimulationOptions solving_options(Accuracy accuracy) {
+  if (accuracy != Accuracy::iteration) return {};
+  return {.tolerance = 1e-5, .divergence_tolerance = 1e-5, .product_divergence_tolerance = 1e-6};
+}
+
 std::shared_ptr<const Simulation> simulation_of(MPI_Comm comm, mesh::Earth earth, const Survey& survey,
                                                 MeshSet meshes, const SimulationOptions& options) {
   return std::make_shared<const Simulation>(comm, std::move(earth), needed_responses(survey), survey.stations,

@@ -24,6 +24,10 @@ struct SimulationOptions {
   double memory_bytes = 4e9;  ///< limit of all direct solvers that live at once, where one may be chosen
 };
 
+/// Returns the tolerances of an accuracy. Those of `iteration` leave impedances and tippers within 2e-4, and
+/// products within 1e-3, of exact solves.
+[[nodiscard]] SimulationOptions solving_options(Accuracy accuracy);
+
 /// Costs of a simulation on this rank since construction, counted by tests and studies.
 struct SolveCounts {
   long set_ups = 0;  ///< systems prepared

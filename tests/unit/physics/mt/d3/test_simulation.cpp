@@ -232,6 +232,21 @@ TEST_CASE("3-D simulation: both solvers lead to the same responses and Jacobian"
   CHECK(iterated->counts().fallbacks == 0);
 }
 
+TEST_CASE("3-D simulation: responses within the tolerances of iterations are those of exact solves",
+          "[physics][mt]") {
+  const auto errors = tests::tolerance_errors(
+      d3::Accuracy::iteration,
+      [](const d3::SimulationOptions& options) {
+        return tests::small_volume_simulation(MPI_COMM_SELF, options);
+      },
+      tests::small_volume().values);
+  INFO(errors.impedance << ", " << errors.other << ", products " << errors.jvp << ", " << errors.vjp);
+  CHECK(errors.impedance < 2e-4);
+  CHECK(errors.other < 1e-4);
+  CHECK(errors.jvp < 1e-3);
+  CHECK(errors.vjp < 1e-3);
+}
+
 TEST_CASE("3-D extrapolation: errors that fall with the square of the cell size cancel", "[physics][mt]") {
   // A layered earth needs no iteration, and its impedance is known.
   const auto model = layered_volume({0, 300, 1500, 5000}, {100, 10, 500});
