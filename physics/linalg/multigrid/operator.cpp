@@ -19,8 +19,8 @@ double divergence_terms(const Level<double>& level, const Field<double>& x, int 
     const double* end = x.data() + layout.place(i + di);
     const std::ptrdiff_t edge = layout.row(c, k, line), from = layout.row(at_node, k, line),
                          to = layout.row(at_node, k + dk, line + dj), im = layout.part();
-    return level.mass(c, k, line, i & 1)[i / 2] *
-           std::hypot(u[edge] + end[to] - u[from], u[edge + im] + end[to + im] - u[from + im]);
+    const double real = u[edge] + end[to] - u[from], imaginary = u[edge + im] + end[to + im] - u[from + im];
+    return level.mass(c, k, line, i & 1)[i / 2] * std::sqrt(real * real + imaginary * imaginary);
   };
   double sum = 0.0;
   for (int k = 1; k < layout.nz; ++k) {
