@@ -125,7 +125,14 @@ Eigen::VectorXd EdgeAverages::masses(const Eigen::VectorXd& resistivity) const {
 
 core::SparseRows EdgeAverages::mass_derivative(const Eigen::VectorXd& resistivity) const {
   core::SparseRows result(grid_.n_edges(), resistivity.size());
-  result.reserve(Eigen::VectorXi::Constant(grid_.n_edges(), 8));
+  Eigen::VectorXi n_terms(grid_.n_edges());  // a row without room moves all that follow
+  fem::for_each_edge(grid_, [&](int axis, int i, int j, int k) {
+    const std::array<int, 3> edge{i, j, k};
+    const int a = (axis + 1) % 3, b = (axis + 2) % 3;
+    n_terms[grid_.edge(axis, i, j, k)] = static_cast<int>(
+        cells_[axis][edge[axis]].size() * duals_[a][edge[a]].size() * duals_[b][edge[b]].size());
+  });
+  result.reserve(n_terms);
   fem::for_each_edge(grid_, [&](int axis, int i, int j, int k) {
     const std::array<int, 3> edge{i, j, k};
     const auto pieces = pieces_of(resistivity, axis, edge);
