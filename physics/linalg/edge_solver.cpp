@@ -140,6 +140,10 @@ EdgeSolverCost cost_of(EdgeSolverKind kind, const fem::EdgeGrid& grid, Eigen::In
           (multigrid_bytes_per_edge + (has_relief ? relief_bytes_per_edge : 0.0)) * n};
 }
 
+bool fits_machine(const EdgeSolverCost& cost, double machine_bytes) {
+  return machine_bytes == 0.0 || cost.bytes < 0.5 * machine_bytes;
+}
+
 EdgeSolverKind choose_edge_solver(const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides, bool has_relief,
                                   double memory_bytes) {
   const auto of = [&](EdgeSolverKind kind) { return cost_of(kind, grid, n_right_hand_sides, has_relief); };

@@ -152,6 +152,8 @@ struct EdgeSolverCost {
 /// `has_relief`: columns follow a surface, and matrices are stored by rows.
 [[nodiscard]] EdgeSolverCost cost_of(EdgeSolverKind kind, const fem::EdgeGrid& grid,
                                      Eigen::Index n_right_hand_sides, bool has_relief);
+/// Returns whether a solver takes less than half of a machine's memory; true where that is unknown, 0.
+[[nodiscard]] bool fits_machine(const EdgeSolverCost& cost, double machine_bytes);
 /// Returns the solver of least estimated time whose memory fits; multigrid where none does.
 [[nodiscard]] EdgeSolverKind choose_edge_solver(const fem::EdgeGrid& grid, Eigen::Index n_right_hand_sides,
                                                 bool has_relief, double memory_bytes);

@@ -98,12 +98,11 @@ class MultigridEdgeSolver final : public EdgeSolver {
     return report;
   }
 
-  /// Asks whether the algebraic multigrid takes less than half of the machine's memory.
+  /// Asks whether the machine has memory for the algebraic multigrid.
   [[nodiscard]] bool has_memory_for_algebraic() const {
-    const auto machine = static_cast<double>(core::machine_memory_bytes());
     const bool has_relief = system().relief != nullptr;
-    return machine == 0.0 ||
-           cost_of(EdgeSolverKind::ams, *system().grid, 1, has_relief).bytes < 0.5 * machine;
+    return fits_machine(cost_of(EdgeSolverKind::ams, *system().grid, 1, has_relief),
+                        static_cast<double>(core::machine_memory_bytes()));
   }
 
   /// Begins from zero again where a method left something worse.

@@ -248,4 +248,8 @@ TEST_CASE("edge solvers: the choice follows size, right-hand sides and memory", 
     return linalg::cost_of(EdgeSolverKind::multigrid, *small, 2, has_relief).bytes;
   };
   CHECK(bytes(true) > 1.3 * bytes(false));
+  const EdgeSolverCost algebraic = linalg::cost_of(EdgeSolverKind::ams, *large, 1, false);
+  CHECK(linalg::fits_machine(algebraic, 2.1 * algebraic.bytes));
+  CHECK_FALSE(linalg::fits_machine(algebraic, 1.9 * algebraic.bytes));
+  CHECK(linalg::fits_machine(algebraic, 0.0));
 }
