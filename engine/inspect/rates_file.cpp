@@ -179,17 +179,17 @@ void write_document(const std::string& path, const Json& document) {
 class RatesFolder {
  public:
   explicit RatesFolder(const fs::path& folder)
-      : is_open_(core::close_folder(folder) == core::FolderWas::open),
-        path_(folder / "machine.json"),
-        lock_path_(folder / "machine.lock") {}
+      : path_(folder / "machine.json"), lock_path_(folder / "machine.lock") {
+    core::make_private_folder(folder);
+  }
 
   /// Returns the rates of a machine, if they are there.
   [[nodiscard]] std::optional<MachineRates> find(const MachineKey& machine) {
     std::error_code ignored;
     if (!fs::exists(fs::symlink_status(path_, ignored))) return {};
     try {
-      const std::string why = is_open_ ? "others could write its folder" : core::objection_to(path_);
-      if (!why.empty()) throw core::FileError("engine::kept_rates#not_own", "{}: {}", path_, why);
+      if (const std::string why = core::objection_to(path_); !why.empty())
+        throw core::FileError("engine::kept_rates#not_own", "{}: {}", path_, why);
       document_ = document_at(path_);
       for (MachineRates& each : rates_in(document_, path_))
         if (each.machine == machine) return std::move(each);
@@ -216,7 +216,6 @@ class RatesFolder {
   }
 
  private:
-  bool is_open_;
   std::string path_, lock_path_;
   Json document_ = empty_document();
 };

@@ -54,6 +54,7 @@ TEST_CASE("private folder: it is made for its owner alone, and closed where it w
   }
   set_mode(path, 0755);  // others may look, not write
   CHECK(close_folder(path) == FolderWas::closed);
+  core::make_private_folder(path);
   CHECK(mode_of(path) == 0755);
 }
 
@@ -66,6 +67,11 @@ TEST_CASE("private folder: one that others can put another in the place of is re
   REQUIRE(close_folder(path) == FolderWas::closed);
   set_mode(path.parent_path(), 0777);
   CHECK_THAT(refused(path), tests::HasId("unusable_folder", {path.parent_path(), "chmod go-w"}));
+  set_mode(path.parent_path(), 0700);
+  set_mode(path, 0777);
+  CHECK_THAT(tests::error_of<core::FileError>([&] { core::make_private_folder(path); }),
+             tests::HasId("unusable_folder", {path, "chmod go-w"}));
+  CHECK(mode_of(path) == 0777);
   CHECK_THAT(refused("relative/folder"), tests::HasId("unusable_folder", {"XDG_CACHE_HOME"}));
   CHECK_THAT(refused(""), tests::HasId("unusable_folder", {"XDG_CACHE_HOME"}));
   std::ofstream(folder / "file") << "no folder";

@@ -203,7 +203,8 @@ TEST_CASE("kept rates: a file that is damaged or may be another's is replaced wi
         once);
   CHECK(warnings_after([](const fs::path& path) { ::chmod((path / "machine.json").c_str(), 0666); }, 1) ==
         once);
-  CHECK(warnings_after([](const fs::path& path) { ::chmod(path.c_str(), 0777); }, 1) == once);
+  CHECK(warnings_after([](const fs::path& path) { ::chmod(path.c_str(), 0777); }, 3) ==
+        std::vector<std::string>{"engine::kept_rates#not_kept"});  // what is in there may change any time
   CHECK(warnings_after(
             [](const fs::path& path) {
               fs::rename(path / "machine.json", path / "other");
