@@ -42,10 +42,16 @@ std::string build_text() {
   return text;
 }
 
+/// Returns "64 KiB", "256 MiB".
+std::string size_text(double bytes) {
+  constexpr double kib = 1024.0, mib = 1024.0 * kib;
+  return bytes < mib ? fmt::format("{:.4g} KiB", bytes / kib) : fmt::format("{:.4g} MiB", bytes / mib);
+}
+
 std::string rates_text(const KernelRates& rates, std::string_view title) {
   std::string text = fmt::format("{}:\n", title);
   for (const auto& [bytes, bytes_per_s] : rates.levels)
-    text += fmt::format("  {:<28} {:>10.3g} GB/s\n", fmt::format("pass over {:.3g} kB", 1e-3 * bytes),
+    text += fmt::format("  {:<28} {:>10.3g} GB/s\n", fmt::format("pass over {}", size_text(bytes)),
                         1e-9 * bytes_per_s);
   for (const auto& [kind, per_s] : rates.kinds)
     text += fmt::format("  {:<28} {:>10.3g} G/s\n", kind, 1e-9 * per_s);
