@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/segments.hpp"
+
+#include "engine/compile/recompute.hpp"
+#include "engine/core/log.hpp"
+#include "engine/graph/op_info.hpp"
+#include "engine/record/tuple.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace lodestone::engine {
+namespace {
+
+/// A plan of fewer kernels gains nothing over these kernels one by one.
+constexpr std::ptrdiff_t least_kernels = 3;
+
+bool is_worth_a_plan(std::span<Node* const> nodes) {
+  const auto runs = [](const Node* node) { return node->op->view == nullptr; };
+  return std::ranges::count_if(nodes, runs) >= least_kernels;
+}
+
+/// Gives nodes the outputs of a plan, tuples several.
+void give(const std::vector<Node*>& nodes, Tensors outputs) {
+  auto next = outputs.begin();
+  for (Node* node : nodes) {
+    if (node->aval.kind == Kind::tuple) {
+      auto& tuple = static_cast<TupleValue&>(*node->object);
+      const auto end = next + std::ssize(tuple.avals);
+      tuple.elements.assign(std::make_move_iterator(next), std::make_move_iterator(end));
+      next = end;
+      continue;
+    }
+    const Node& value = (next++)->node();
+    node->buffer = value.buffer;
+    node->look = value.look;
+    node->object = value.object;
+  }
+}
+
+}  // namespace
+
+SegmentPlans::EntryPtr SegmentPlans::known(const Entries& entries, const SegmentNodes& nodes, bool& is_same) {
+  EntryPtr like;
+  for (const EntryPtr& each : entries) {
+    const SegmentCode::Match match = each->code.match(nodes);
+    is_same = match == SegmentCode::Match::same;
+    if (is_same) return each;
+    if (match == SegmentCode::Match::but_for_numbers) like = each;
+  }
+  return like;
+}
+
+SegmentPlans::EntryPtr SegmentPlans::made(const SegmentNodes& nodes, const EntryPtr& like) const {
+  const auto entry = std::make_shared<Entry>(like ? like->code : SegmentCode(nodes), nullptr);
+  if (like) entry->code.free_numbers(nodes);
+  try {
+    entry->plan = make_(entry->code.program(nodes), entry->code.strides());
+  } catch (const BudgetTooSmall&) {  // the function does not need a plan
+  }
+  return entry;
+}
+
+bool SegmentPlans::make_room(Entries& entries, std::int64_t call) {
+  if (entries.size() < most_plans_) return true;
+  const auto oldest =
+      std::ranges::min_element(entries, {}, [](const EntryPtr& each) { return each->latest_call.load(); });
+  if ((*oldest)->latest_call >= call) return false;
+  seen_.erase((*oldest)->code.hash());
+  entries.erase(oldest);
+  core::log::warning(core::log::Id("engine::compile#too_many_segments"),
+                     "a compiled function that reads values has more than {} plans, the oldest is dropped; "
+                     "what it computes between two reads changes from call to call {}",
+                     most_plans_, at_line(where_));
+  return true;
+}
+
+SegmentPlans::EntryPtr SegmentPlans::entry(const SegmentNodes& nodes, std::int64_t call) {
+  bool is_same = false;
+  EntryPtr entry = known(*latest_entries(), nodes, is_same);
+  if (!is_same) {
+    const std::lock_guard making(making_);
+    Entries entries = *latest_entries();
+    entry = known(entries, nodes, is_same);  // another thread may have made it
+    if (!is_same) {
+      constexpr std::size_t most_seen = 1024;
+      if (seen_.size() >= most_seen) seen_.clear();
+      if (!entry && seen_.insert(nodes.hash()).second) return {};
+      if (entry)
+        std::erase(entries, entry);
+      else if (!make_room(entries, call))
+        return {};
+      entry = made(nodes, entry);
+      entries.push_back(entry);
+      const std::lock_guard lock(mutex_);
+      entries_ = std::make_shared<const Entries>(std::move(entries));
+    }
+  }
+  entry->latest_call = std::max(entry->latest_call.load(), call);
+  return entry->plan ? entry : nullptr;
+}
+
+std::span<Node* const> SegmentScope::run(std::span<Node* const> nodes, bool all_stay) {
+  SegmentPlans::EntryPtr entry;
+  if (is_worth_a_plan(nodes)) {
+    nodes_.take(nodes, all_stay);
+    if (nodes_.are_program()) entry = plans_.entry(nodes_, call_);
+  }
+  if (!entry) {
+    ++plans_.n_op_by_op_;
+    return {};
+  }
+  give(nodes_.leaving(), entry->plan->run(entry->code.inputs(nodes_)));
+  ++plans_.n_segments_;
+  plans_.n_launches_ += entry->plan->n_launches();
+  plans_.n_copies_ += entry->plan->n_copies();
+  return nodes_.leaving();
+}
+
+}  // namespace lodestone::engine
