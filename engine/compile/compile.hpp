@@ -74,7 +74,7 @@ struct CompileStats {
   std::int64_t n_plans = 0;      ///< made; equal programs share one
   std::int64_t n_resized = 0;    ///< plans set anew for another extent of symbolic axes, which are not made
   std::int64_t n_segments = 0;   ///< parts of calls between two reads of values that ran as plans
-  std::int64_t n_op_by_op = 0;   ///< those that ran op by op: fewer than three kernels, new, or one too many
+  std::int64_t n_op_by_op = 0;   ///< those that ran op by op: too small, new, or one too many
   std::int64_t n_launches = 0;   ///< kernels called by plans
   std::int64_t n_copies = 0;     ///< those of them that only remove gaps from an operand
   std::int64_t n_undonated = 0;  ///< arrays that runs gave cells in new memory, not in that of the old ones

@@ -48,7 +48,6 @@ void SegmentNodes::take(std::span<Node* const> nodes, bool all_leave) {
   std::ranges::sort(nodes_, {}, [](const Node* node) { return node->sequence; });
   number_operands();
   find_leaving(all_leave);
-  compute_hash();
 }
 
 void SegmentNodes::number_operands() {
@@ -99,14 +98,15 @@ void SegmentNodes::find_leaving(bool all_leave) {
   }
 }
 
-void SegmentNodes::compute_hash() {
-  hash_ = mixed(nodes_.size(), static_cast<std::uint64_t>(Scratch::threads_of_call()));
-  for (const Node* leaf : leaves_) hash_ = mixed(hash_, hash_of(*leaf));
+std::uint64_t SegmentNodes::hash() const {
+  std::uint64_t hash = mixed(nodes_.size(), static_cast<std::uint64_t>(Scratch::threads_of_call()));
+  for (const Node* leaf : leaves_) hash = mixed(hash, hash_of(*leaf));
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    hash_ = mixed(hash_, std::bit_cast<std::uintptr_t>(nodes_[i]->op) + is_leaving_[i]);
-    hash_ = mixed(hash_, nodes_[i]->attrs ? nodes_[i]->attrs->hash() : 0);
+    hash = mixed(hash, std::bit_cast<std::uintptr_t>(nodes_[i]->op) + is_leaving_[i]);
+    hash = mixed(hash, nodes_[i]->attrs ? nodes_[i]->attrs->hash() : 0);
   }
-  for (const Operand each : operands_) hash_ = mixed(hash_, static_cast<std::uint64_t>(each));
+  for (const Operand each : operands_) hash = mixed(hash, static_cast<std::uint64_t>(each));
+  return hash;
 }
 
 // ---- Code ------------------------------------------------------------------------------------------------
@@ -139,8 +139,7 @@ bool SegmentCode::Op::fits(const Node& node) const {
 }
 
 SegmentCode::Match SegmentCode::match(const SegmentNodes& nodes) const {
-  if (hash_ != nodes.hash() || n_threads_ != Scratch::threads_of_call() ||
-      ops_.size() != nodes.nodes().size() || leaves_.size() != nodes.leaves().size() ||
+  if (n_threads_ != Scratch::threads_of_call() || ops_.size() != nodes.nodes().size() || leaves_.size() != nodes.leaves().size() ||
       operands_ != nodes.operands())
     return Match::none;
   for (std::size_t i = 0; i < ops_.size(); ++i) {

@@ -31,20 +31,18 @@ class SegmentNodes {
   /// Returns those that do.
   [[nodiscard]] const std::vector<Node*>& leaving() const { return leaving_; }
   /// Returns a number that lists share which compute the same, whatever numbers of the code they take.
-  [[nodiscard]] std::uint64_t hash() const { return hash_; }
+  [[nodiscard]] std::uint64_t hash() const;
 
  private:
   [[nodiscard]] Operand leaf(Node& node);
   void number_operands();
   void find_leaving(bool all_leave);
-  void compute_hash();
 
   std::vector<Node*> nodes_, leaves_, leaving_;
   std::vector<Operand> operands_;
   std::vector<std::uint32_t> n_uses_;  ///< by node
   std::vector<std::uint8_t> is_leaving_;
   std::vector<Operand> table_;  ///< leaves by the hash of their address, 0 for none
-  std::uint64_t hash_ = 0;
   bool are_program_ = true;
 };
 

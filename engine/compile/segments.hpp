@@ -69,7 +69,8 @@ class SegmentPlans {
 /// While one lives, what this thread evaluates runs by those plans.
 class SegmentScope final : public TogetherScope {
  public:
-  explicit SegmentScope(SegmentPlans& plans) : plans_(plans), call_(++plans.n_calls_) {}
+  explicit SegmentScope(SegmentPlans& plans);
+  ~SegmentScope() override;
   [[nodiscard]] std::span<Node* const> run(std::span<Node* const> nodes, bool all_stay) override;
 
  private:
