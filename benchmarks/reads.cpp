@@ -70,8 +70,13 @@ void measure(Results& results, const std::string& name, const Function& reads, c
   const auto add = [&](const char* what, std::int64_t n) {
     results.add({name, what, "", static_cast<double>(n), {}, {}, {}});
   };
-  results.add({name, "launches", "", static_cast<double>(after.n_launches - before.n_launches), {},
-               "kernels op by op", static_cast<double>(n_kernels(op_by_op))});
+  results.add({name,
+               "launches",
+               "",
+               static_cast<double>(after.n_launches - before.n_launches),
+               {},
+               "kernels op by op",
+               static_cast<double>(n_kernels(op_by_op))});
   add("segments of a call", after.n_segments - before.n_segments);
   add("plans", after.n_plans);
 }

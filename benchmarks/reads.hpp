@@ -6,7 +6,8 @@
 
 namespace lodestone::bench {
 
-/// Adds functions that read a value in their middle, compiled, with runs op by op as their peer, turn by turn.
+/// Adds functions that read a value in their middle, compiled, with runs op by op as their peer, turn by
+/// turn.
 void measure_reads(Results& results);
 
 }  // namespace lodestone::bench

@@ -103,9 +103,11 @@ class Compiled::State {
         axes_(options.symbolic),
         options_(std::move(options)),
         where_(where),
-        segments_([this](Program program, std::span<const Strides> inputs) {
-          return segment_plan(std::move(program), inputs);
-        }, options_.most_plans, where) {}
+        segments_(
+            [this](Program program, std::span<const Strides> inputs) {
+              return segment_plan(std::move(program), inputs);
+            },
+            options_.most_plans, where) {}
 
   [[nodiscard]] const Function& f() const { return f_; }
   [[nodiscard]] Tensors call(const Tensors& arguments, const Call& call);

@@ -115,8 +115,8 @@ SegmentCode::SegmentCode(const SegmentNodes& nodes)
     : operands_(nodes.operands()), hash_(nodes.hash()), n_threads_(Scratch::threads_of_call()) {
   for (const Node* each : nodes.leaves()) {
     const bool is_array = each->aval.kind == Kind::array;
-    leaves_.push_back({each->aval, is_array ? each->look.strides : Strides(),
-                       is_number(*each) ? each->attrs : AttrsPtr()});
+    leaves_.push_back(
+        {each->aval, is_array ? each->look.strides : Strides(), is_number(*each) ? each->attrs : AttrsPtr()});
   }
   for (std::size_t i = 0; i < nodes.nodes().size(); ++i) {
     const Node& each = *nodes.nodes()[i];
@@ -130,17 +130,16 @@ bool SegmentCode::Leaf::fits(const Node& node) const {
 }
 
 bool SegmentCode::Op::fits(const Node& node) const {
-  const bool has_attrs =
-      attrs && node.attrs ? attrs->equals(*node.attrs) : static_cast<bool>(attrs) == static_cast<bool>(node.attrs);
+  const bool has_attrs = attrs && node.attrs ? attrs->equals(*node.attrs)
+                                             : static_cast<bool>(attrs) == static_cast<bool>(node.attrs);
   return op == node.op && n_operands == node.inputs.size() && has_attrs &&
-         (!may_refuse_values(*op) ||
-          (where.line() == node.where.line() &&
-           std::string_view(where.file_name()) == node.where.file_name()));
+         (!may_refuse_values(*op) || (where.line() == node.where.line() &&
+                                      std::string_view(where.file_name()) == node.where.file_name()));
 }
 
 SegmentCode::Match SegmentCode::match(const SegmentNodes& nodes) const {
-  if (n_threads_ != Scratch::threads_of_call() || ops_.size() != nodes.nodes().size() || leaves_.size() != nodes.leaves().size() ||
-      operands_ != nodes.operands())
+  if (n_threads_ != Scratch::threads_of_call() || ops_.size() != nodes.nodes().size() ||
+      leaves_.size() != nodes.leaves().size() || operands_ != nodes.operands())
     return Match::none;
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     if (!ops_[i].fits(*nodes.nodes()[i]) || ops_[i].is_leaving != nodes.is_leaving(i)) return Match::none;
@@ -214,9 +213,13 @@ Program SegmentCode::program(const SegmentNodes& nodes) const {
     }
     for (std::size_t k = 0; k < avals_of(value).size(); ++k) {
       parts.outputs.push_back(placeholder(avals_of(value)[k], value.node().where));
-      parts.output_slots.push_back(add({&get, {value}, parts.outputs.back(),
+      parts.output_slots.push_back(add({&get,
+                                        {value},
+                                        parts.outputs.back(),
                                         make_attrs(ElementAttrs{static_cast<std::int64_t>(k)}),
-                                        value.node().where, true, 0},
+                                        value.node().where,
+                                        true,
+                                        0},
                                        std::array{of_node[i]}));
     }
   }

@@ -46,7 +46,7 @@ class SegmentNodes {
   bool are_program_ = true;
 };
 
-/// What a list of nodes computes: all that decides on its plan.
+/// A list of nodes as far as it decides on its plan.
 class SegmentCode {
  public:
   /// Numbers of the code become part of the program.
@@ -74,7 +74,7 @@ class SegmentCode {
   struct Leaf {
     Aval aval;
     Strides strides;
-    AttrsPtr number;  ///< of a number in the program, else null
+    AttrsPtr number;  ///< set for a number in the program, else null
     [[nodiscard]] bool fits(const Node& node) const;
   };
   struct Op {

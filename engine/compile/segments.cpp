@@ -13,9 +13,9 @@
 namespace lodestone::engine {
 namespace {
 
-/// To find and to begin a plan costs half a microsecond. So many kernels are less to call in a plan, whatever
-/// they work on, and so many gain by merging where the nearest cache does not hold their arrays; measured by
-/// `bench_engine reads`.
+/// Numbers of kernels from which a plan gains more than the half microsecond that it takes to find and begin
+/// it. The second holds where the nearest cache does not hold an array, since merging then saves more.
+/// Measured by `bench_engine reads`.
 constexpr int least_kernels = 12, least_large_kernels = 3;
 constexpr std::size_t large_bytes = std::size_t{1} << 15;
 

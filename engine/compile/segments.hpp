@@ -59,7 +59,7 @@ class SegmentPlans {
   const Make make_;
   const std::size_t most_plans_;
   const std::source_location where_;
-  mutable std::mutex mutex_;  ///< of the list
+  mutable std::mutex mutex_;  ///< held while the list is read or replaced
   std::mutex making_;         ///< held while a plan is made
   std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();  // replaced as a whole
   std::unordered_set<std::uint64_t> seen_;  ///< hashes of segments without a plan

@@ -41,7 +41,7 @@ class Trace {
   [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs,
                                             std::source_location where);
 
-  /// What a trace consists of. Slots are those of what the steps take, one after the other, and of the outputs.
+  /// Parts of a trace. Slots are those of what the steps take, one after the other, and of the outputs.
   struct Parts {
     Tensors inputs;
     std::vector<Step> steps = {};
