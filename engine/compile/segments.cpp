@@ -52,15 +52,14 @@ void give(const std::vector<Node*>& nodes, Tensors outputs) {
 
 }  // namespace
 
-SegmentPlans::EntryPtr SegmentPlans::known(const Entries& entries, const SegmentNodes& nodes, bool& is_same) {
+SegmentPlans::Known SegmentPlans::known(const Entries& entries, const SegmentNodes& nodes) {
   EntryPtr like;
   for (const EntryPtr& each : entries) {
     const SegmentCode::Match match = each->code.match(nodes);
-    is_same = match == SegmentCode::Match::same;
-    if (is_same) return each;
+    if (match == SegmentCode::Match::same) return {each, true};
     if (match == SegmentCode::Match::but_for_numbers) like = each;
   }
-  return like;
+  return {like, false};
 }
 
 SegmentPlans::EntryPtr SegmentPlans::made(const SegmentNodes& nodes, const EntryPtr& like) const {
@@ -87,27 +86,28 @@ bool SegmentPlans::make_room(Entries& entries, std::int64_t call) {
   return true;
 }
 
+SegmentPlans::EntryPtr SegmentPlans::added(const SegmentNodes& nodes, std::int64_t call) {
+  const std::lock_guard making(making_);
+  Entries entries = *latest_entries();
+  const Known found = known(entries, nodes);
+  if (found.is_same) return found.entry;  // another thread has made it
+  constexpr std::size_t most_seen = 1024;
+  if (seen_.size() >= most_seen) seen_.clear();
+  if (!found.entry && seen_.insert(nodes.hash()).second) return {};
+  if (found.entry)
+    std::erase(entries, found.entry);
+  else if (!make_room(entries, call))
+    return {};
+  entries.push_back(made(nodes, found.entry));
+  const std::lock_guard lock(mutex_);
+  entries_ = std::make_shared<const Entries>(std::move(entries));
+  return entries_->back();
+}
+
 SegmentPlans::EntryPtr SegmentPlans::entry(const SegmentNodes& nodes, std::int64_t call) {
-  bool is_same = false;
-  EntryPtr entry = known(*latest_entries(), nodes, is_same);
-  if (!is_same) {
-    const std::lock_guard making(making_);
-    Entries entries = *latest_entries();
-    entry = known(entries, nodes, is_same);  // another thread may have made it
-    if (!is_same) {
-      constexpr std::size_t most_seen = 1024;
-      if (seen_.size() >= most_seen) seen_.clear();
-      if (!entry && seen_.insert(nodes.hash()).second) return {};
-      if (entry)
-        std::erase(entries, entry);
-      else if (!make_room(entries, call))
-        return {};
-      entry = made(nodes, entry);
-      entries.push_back(entry);
-      const std::lock_guard lock(mutex_);
-      entries_ = std::make_shared<const Entries>(std::move(entries));
-    }
-  }
+  const Known found = known(*latest_entries(), nodes);
+  const EntryPtr entry = found.is_same ? found.entry : added(nodes, call);
+  if (!entry) return {};
   entry->latest_call = std::max(entry->latest_call.load(), call);
   return entry->plan ? entry : nullptr;
 }

@@ -50,8 +50,15 @@ class SegmentPlans {
   }
   /// Returns the entry for these nodes, an old one or a new one; null where they have to run op by op.
   [[nodiscard]] EntryPtr entry(const SegmentNodes& nodes, std::int64_t call);
-  /// Returns the entry that matches best, null for none.
-  [[nodiscard]] static EntryPtr known(const Entries& entries, const SegmentNodes& nodes, bool& is_same);
+  /// An entry that matches, but for numbers perhaps; null for none.
+  struct Known {
+    EntryPtr entry;
+    bool is_same;
+  };
+  [[nodiscard]] static Known known(const Entries& entries, const SegmentNodes& nodes);
+  /// Returns a new entry; null for nodes that are seen for the first time, or have no room.
+  [[nodiscard]] EntryPtr added(const SegmentNodes& nodes, std::int64_t call);
+  /// Makes an entry. `like`: one that matches but for numbers, or null.
   [[nodiscard]] EntryPtr made(const SegmentNodes& nodes, const EntryPtr& like) const;
   /// Takes an entry off the list, for another one that this call needs. False: it needs all of them.
   [[nodiscard]] bool make_room(Entries& entries, std::int64_t call);
