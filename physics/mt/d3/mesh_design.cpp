@@ -56,7 +56,10 @@ std::vector<double> thinned(const std::vector<double>& lines, double factor) {
   return kept;
 }
 
-fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& options, double coarsen) {
+/// Returns the lines of a mesh whose cells are larger than required by `coarsen`; `thinning`: the same of the
+/// cells of the parameter grid.
+fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& options, double coarsen,
+                        double thinning) {
   std::array<std::vector<double>, 3> lines;
   const double slope = (options.growth - 1.0) * coarsen, near_m = 2.0 * features.penetration_m;
   for (int axis = 0; axis < 2; ++axis) {
@@ -70,7 +73,7 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
                                      .near_m = near_m,
                                      .least_spacing = 0.4,
                                      .even = !options.along_cells,
-                                     .kept_m = thinned(features.kept[axis], coarsen)});
+                                     .kept_m = thinned(features.kept[axis], thinning)});
   }
   auto sizes = features.sizes[2];
   for (auto& feature : sizes) feature.size_m *= coarsen;
@@ -81,7 +84,7 @@ fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& o
                                          .near_m = 0.0,
                                          .least_spacing = 0.4,
                                          .even = !options.along_cells,
-                                         .kept_m = thinned(features.kept[2], coarsen)});
+                                         .kept_m = thinned(features.kept[2], thinning)});
   const auto sea = sea_lines(features, z_slope, coarsen);
   const double first_m = sea.empty() ? ground[1] : (sea.size() > 1 ? sea[1] : 0.0) - sea[0];
   const double air_growth = (options.air_growth - 1.0) * (sea.empty() ? 1.0 : air_growth_over_sea);
@@ -106,16 +109,21 @@ BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<i
   const double lowest_hz = survey.frequencies_hz[frequencies.back()],
                highest_hz = survey.frequencies_hz[frequencies.front()];
   const MeshFeatures features = find_features(model, survey, lowest_hz, highest_hz, options);
-  for (double factor = 1.0; factor < coarsest; factor *= 1.1) {
-    fem::EdgeGrid grid = make_grid(features, options, factor * options.coarsen);
-    if (static_cast<double>(grid.n_inner_edges()) > options.max_edges) continue;
-    Eigen::VectorXd node_z_m = node_depths_m(model.earth, grid);
-    const int n_sea = n_layers_of_sea(grid, features.sea_depth_m);
-    return {.frequencies = std::move(frequencies),
-            .grid = std::move(grid),
-            .coarsened = factor,
-            .node_z_m = std::move(node_z_m),
-            .n_sea = n_sea};
+  // Lines of the parameter grid go last: cells of rough models have no mean that stands for them.
+  for (const bool thins : {false, true}) {
+    if (thins && !options.along_cells) break;
+    for (double factor = 1.0; factor < coarsest; factor *= 1.1) {
+      const double coarsen = factor * options.coarsen;
+      fem::EdgeGrid grid = make_grid(features, options, coarsen, thins ? coarsen : options.coarsen);
+      if (static_cast<double>(grid.n_inner_edges()) > options.max_edges) continue;
+      Eigen::VectorXd node_z_m = node_depths_m(model.earth, grid);
+      const int n_sea = n_layers_of_sea(grid, features.sea_depth_m);
+      return {.frequencies = std::move(frequencies),
+              .grid = std::move(grid),
+              .coarsened = factor,
+              .node_z_m = std::move(node_z_m),
+              .n_sea = n_sea};
+    }
   }
   throw core::InvalidArgument(
       "mt::d3::design_meshes#too_many_edges",
@@ -164,7 +172,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.bottom_depth = 4.0;
     options.air_height = 6.0;
     options.side_padding = 4.0;
-    options.max_edges = 5e5;
+    options.max_edges = 8e5;
   }
   return options;
 }

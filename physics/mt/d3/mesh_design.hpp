@@ -29,7 +29,7 @@ struct MeshDesignOptions {
   double coarsen = 1.0;          ///< multiplies every cell size
   /// Lines of the parameter grid beside stations are lines of the mesh, whatever the contrast across them,
   /// and contacts get no smaller cells. Meshes then hardly depend on the model: no step of an inversion makes
-  /// contacts that they do not hold.
+  /// contacts that they do not hold. `max_edges` thins these lines only where relaxing all else does not do.
   bool along_cells = false;
   bool extrapolate = false;  ///< data are extrapolated from these meshes and their companions
 };
