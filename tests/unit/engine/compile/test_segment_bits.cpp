@@ -508,6 +508,7 @@ TEST_CASE("segments: threads may call at once", "[engine]") {
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < n_threads; ++t) {
     threads.emplace_back([&, t] {
+      const DefaultDevice scope(shared.device());
       for (std::uint64_t i = 0; i < n_calls; ++i) {
         const Tensors x{finite({4, 4}, 100 * t + i), shared};
         n_wrong[t] += same_bits(compiled(x), f(x)) ? 0 : 1;
