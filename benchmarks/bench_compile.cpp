@@ -244,7 +244,7 @@ void measure_micro_batches(bench::Results& results) {
     const std::vector<Aval> avals{{{n, 8, 64}, DType::f32, default_device()},
                                   {{64, 64}, DType::f32, default_device()},
                                   {{64}, DType::f32, default_device()}};
-    return seconds_of([&] { static_cast<void>(dry_run(f, avals, {.times = false})); });
+    return seconds_of([&] { static_cast<void>(dry_run(f, avals, {.times = Times::none})); });
   };
   for (const auto& [word, f] :
        {std::pair{"in a loop", by_loop}, std::pair{"as calls", by_calls(Calls::may_differ)},

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
 // Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | products | fusion |
-// convolutions | training | fit | decoder | threads | fast | trace |
-// dry_run]
+// convolutions | training | fit | decoder | threads | fast | reads | trace | dry_run]
 #include "benchmarks/fast_mode.hpp"
 #include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
+#include "benchmarks/reads.hpp"
 #include "benchmarks/results.hpp"
 #include "benchmarks/trace_cost.hpp"
 #include "benchmarks/two_threads.hpp"
@@ -16,10 +16,12 @@
 #include "engine/core/parallel.hpp"
 #include "engine/dispatch/executor.hpp"
 #include "engine/generate/host_jit.hpp"
+#include "engine/inspect/calibration.hpp"
 #include "engine/inspect/dry_run.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/record.hpp"
+#include "engine/record/tuple.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include <fmt/ranges.h>
@@ -430,13 +432,50 @@ engine::Tensors attend(const engine::Tensors& in) {
   return {matmul(engine::softmax(matmul(x, engine::transpose(x)), -1), x)};
 }
 
+/// Returns the loss and the slopes of three convolutions of images: of one channel, of many, to one again.
+engine::Tensors train_images(const engine::Tensors& in) {
+  const auto loss = [](const engine::Tensors& x) -> engine::Tensors {
+    const engine::ConvOptions around{.low = {1, 1}, .high = {1, 1}};
+    Tensor y = x[0];
+    for (std::size_t i = 1; i < x.size(); ++i) y = engine::swish(conv(y, x[i], around));
+    return {engine::mean(engine::square(y - x[0]))};
+  };
+  engine::ValueAndGradients result = engine::value_and_grad(loss, in);
+  result.gradients.push_back(result.value);
+  return result.gradients;
+}
+
+/// Returns sums of rows of some elementary functions.
+engine::Tensors combine_functions(const engine::Tensors& in) {
+  const Tensor& x = in[0];
+  return {engine::sum(engine::log1p(engine::exp(x)) * engine::sin(x) - engine::sqrt(engine::abs(x)),
+                      engine::Axes{1})};
+}
+
+/// Measures the time of functions beside those that dry runs announce by kernels and by rates, and the time
+/// of these dry runs themselves.
 void measure_dry_runs(bench::Results& results) {
+  std::shared_ptr<const engine::MachineRates> rates;
+  const auto seconds_of = [](const auto& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double measured =
+      seconds_of([&] { rates = std::make_shared<const engine::MachineRates>(engine::calibrated_rates()); });
+  results.add({"rates of this machine", "measured", "s", measured, 5.0, {}, {}});
   const auto add = [&](const std::string& name, const engine::Function& f, const engine::Tensors& in) {
-    std::vector<engine::Aval> avals;
-    for (const Tensor& each : in) avals.push_back(each.aval());
-    const double announced = engine::dry_run(f, avals).seconds();
-    const engine::Compiled compiled = engine::compile(f);
-    results.add({name, "compiled", "s", median_seconds([&] { compiled(in); }), {}, "dry run", announced});
+    const engine::Compiled compiled = engine::compile(f, {.by_text = false});
+    const double took = median_seconds([&] { compiled(in); });
+    for (const auto& [options, way] :
+         {std::pair{engine::DryRunOptions{.times = engine::Times::kernels}, "by kernels"},
+          {engine::DryRunOptions{.times = engine::Times::rates, .machine = rates}, "by rates"}}) {
+      double announced = 0.0;
+      const double spent =
+          seconds_of([&] { announced = engine::dry_run(f, engine::avals_of(in), options).seconds(); });
+      results.add({name, "compiled", "s", took, {}, fmt::format("announced {}", way), announced});
+      results.add({name, fmt::format("dry run {}", way), "s", spent, {}, {}, {}});
+    }
   };
   const auto chain_of_ops = [](const engine::Tensors& x) -> engine::Tensors {
     return {chain(x[0], x[0], Evaluate::at_end)};
@@ -452,6 +491,11 @@ void measure_dry_runs(bench::Results& results) {
     add(named("step of 4 dense layers of 512"), train_dense, dense);
     add(named("attention of 512 words"), attend, {bench::normals({512, 64}, 5, dtype)});
     add(named("1000 additions of 4096"), chain_of_ops, {bench::normals({4096}, 6, dtype)});
+    add(named("step of 3 convolutions of images"), train_images,
+        {bench::normals({8, 64, 64, 1}, 7, dtype), bench::normals({3, 3, 1, 16}, 8, dtype),
+         bench::normals({3, 3, 16, 16}, 9, dtype), bench::normals({3, 3, 16, 1}, 10, dtype)});
+    add(named("functions of 2 000 000 numbers"), combine_functions,
+        {bench::normals({2000, 1000}, 11, dtype)});
   }
 }
 
@@ -482,6 +526,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "fit") bench::measure_fit(results);
     if (only.empty() || only == "decoder") measure_decoder(results);
     if (only.empty() || only == "fast") bench::measure_fast_mode(results);
+    if (only.empty() || only == "reads") bench::measure_reads(results);
     if (only == "threads") bench::measure_two_threads(results);
     if (only.empty() || only == "trace") bench::measure_trace(results);
     if (only.empty() || only == "dry_run") measure_dry_runs(results);

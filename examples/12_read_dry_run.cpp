@@ -51,7 +51,8 @@ int main() {
 
   constexpr std::size_t gigabyte = 1'000'000'000;
   Dim fits = 0;
-  for (Dim n = 1; dry_run(step, batch_of(n), {.times = false}).peak.total() <= gigabyte; n *= 2) fits = n;
+  for (Dim n = 1; dry_run(step, batch_of(n), {.times = Times::none}).peak.total() <= gigabyte; n *= 2)
+    fits = n;
   core::log::info("the largest power of 2 that fits into 1 GB is a batch of {}", fits);
 
   const DryRun announced = dry_run(step, batch_of(8));

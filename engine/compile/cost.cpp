@@ -7,6 +7,24 @@
 
 namespace lodestone::engine {
 
+std::vector<FunctionUse> functions_of(const Expr& expr) {
+  const auto& [first, shape] = expr.stores[0];
+  const auto n_rows =
+      static_cast<double>(shape.count()) / static_cast<double>(expr.values[first].per_row ? 1 : expr.row);
+  const auto n = [&](ExprId value) {
+    return n_rows * static_cast<double>(expr.values[value].per_row ? 1 : expr.row);
+  };
+  std::vector<FunctionUse> uses;
+  for (const Expr::Code& each : expr.codes) {
+    FunctionUse& use = uses.emplace_back(FunctionUse{.body = each.body, .n = n(each.out)});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(each.body->n_inputs); ++i)
+      use.in[i] = expr.values[each.in[i]].dtype;
+  }
+  for (const Expr::Reduce& each : expr.reduces)
+    uses.push_back({.row_body = each.body, .in = {expr.values[each.in].dtype}, .n = n(each.in)});
+  return uses;
+}
+
 double flops_of(const OpInfo& op, const Attrs* attrs, std::span<const Aval* const> in, const Aval& out,
                 const std::source_location& where) {
   if (!op.flops) return static_cast<double>(out.count());

@@ -4,7 +4,18 @@
 
 #include "engine/graph/kernel.hpp"
 
+#include <vector>
+
 namespace lodestone::engine {
+
+/// A function in an expression, with the elements that a run applies it to.
+struct FunctionUse {
+  const LoopBody* body = nullptr;     ///< null where it combines rows
+  const RowBody* row_body = nullptr;  ///< null where it does not
+  std::array<DType, Plane::most_inputs> in{};
+  double n = 0.0;
+};
+[[nodiscard]] std::vector<FunctionUse> functions_of(const Expr& expr);
 
 /// Returns the real operations of a call, as its op's row counts them; one per element where it does not.
 [[nodiscard]] double flops_of(const OpInfo& op, const Attrs* attrs, std::span<const Aval* const> in,

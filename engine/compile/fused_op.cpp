@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/fused_op.hpp"
 
+#include "engine/compile/cost.hpp"
 #include "engine/core/error.hpp"
 #include "engine/record/rule_args.hpp"
 #include "engine/record/tuple.hpp"
@@ -50,16 +51,8 @@ OpInfo fused_row() {
 }  // namespace
 
 double flops_of(const cpu_backend::TileProgram& program) {
-  const Expr& expr = program.expr();
-  const auto& [first, shape] = expr.stores[0];
-  const auto n_rows =
-      static_cast<double>(shape.count()) / static_cast<double>(expr.values[first].per_row ? 1 : expr.row);
-  const auto n = [&](ExprId value) {
-    return n_rows * static_cast<double>(expr.values[value].per_row ? 1 : expr.row);
-  };
   double sum = 0.0;
-  for (const Expr::Code& each : expr.codes) sum += n(each.out);
-  for (const Expr::Reduce& each : expr.reduces) sum += n(each.in);
+  for (const FunctionUse& each : functions_of(program.expr())) sum += each.n;
   return sum;
 }
 

@@ -17,17 +17,6 @@ namespace lodestone::core {
 
 namespace {
 
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "unknown";
-}
-
 std::string memory_size() {
   constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
   const std::size_t bytes = machine_memory_bytes();
@@ -53,6 +42,17 @@ std::string typed_line() {
 }
 
 }  // namespace
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
 
 std::string without_home(const std::string& text) {
   const char* home = std::getenv("HOME");

@@ -24,6 +24,8 @@ struct Provenance {
 [[nodiscard]] Provenance make_provenance(int n_ranks);
 /// Returns a text without the home folder of the user, which becomes "~".
 [[nodiscard]] std::string without_home(const std::string& text);
+/// Returns the processor as the system calls it: "AMD EPYC"; "unknown" where it does not say.
+[[nodiscard]] std::string processor_name();
 /// Returns the time now: "2024-05-31T12:00:00Z".
 [[nodiscard]] std::string utc_now();
 

@@ -2,6 +2,7 @@
 #include "engine/generate/host_jit.hpp"
 
 #include "engine/core/log.hpp"
+#include "engine/core/private_folder.hpp"
 #include "engine/core/without_signals.hpp"
 #include "engine/generate/emit.hpp"
 
@@ -28,12 +29,8 @@ JitOptions JitOptions::of_environment() {
   if (const std::string mode = variable("LODESTONE_JIT"); !mode.empty())
     options.mode = core::parse<JitMode, core::InvalidArgument>(mode, "LODESTONE_JIT");
   options.compiler = variable("LODESTONE_CC");
-  const std::string caches = variable("XDG_CACHE_HOME"), home = variable("HOME");
-  if (caches.starts_with('/')) {
-    options.folder = std::filesystem::path(caches) / "lodestone" / "kernels";
-  } else if (!home.empty()) {
-    options.folder = std::filesystem::path(home) / ".cache" / "lodestone" / "kernels";
-  }
+  if (const std::filesystem::path folder = core::cache_folder(); !folder.empty())
+    options.folder = folder / "kernels";
   return options;
 }
 

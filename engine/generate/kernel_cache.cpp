@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/file_lock.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/private_folder.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +17,6 @@
 #include <iterator>
 #include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace lodestone::engine {
@@ -24,10 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using core::log::Id;
-using FileStatus = struct stat;
 
-constexpr mode_t for_owner = 0700, file_of_owner = 0600, by_others = 022;
-constexpr uid_t root = 0;
+constexpr mode_t file_of_owner = 0600;
 
 /// Returns the last line of a library: loaders do not read it.
 std::string seal_of(std::string_view bytes) {
@@ -47,12 +45,9 @@ bool is_sealed(std::string_view bytes) {
 
 /// Returns why a file must not be loaded; nothing where it may.
 std::string objection(const fs::path& path) {
-  FileStatus status{};
-  if (::lstat(path.c_str(), &status) != 0) return std::strerror(errno);
-  if (!S_ISREG(status.st_mode)) return "it is no regular file";
-  if (status.st_uid != ::geteuid()) return "somebody else owns it";
-  if ((status.st_mode & by_others) != 0) return "others may write it";
-  return is_sealed(bytes_of(path)) ? "" : "its checksum is wrong";
+  std::string why = core::objection_to(path);
+  if (why.empty() && !is_sealed(bytes_of(path))) why = "its checksum is wrong";
+  return why;
 }
 
 }  // namespace
@@ -84,31 +79,11 @@ KernelCache::~KernelCache() {
 }
 
 void KernelCache::use(const fs::path& folder) {
-  const auto refuse = [&](const std::string& why) {
-    throw core::FileError("engine::KernelCache#unusable_folder", "{}: {}", folder.string(), why);
-  };
-  if (!folder.is_absolute())
-    refuse("expected an absolute path of a folder, as XDG_CACHE_HOME or HOME give one");
-  const fs::path parent = folder.parent_path();
-  core::make_folder(parent.parent_path());
-  FileStatus status{};
-  for (const fs::path& each : {parent, folder}) {
-    if (::mkdir(each.c_str(), for_owner) != 0 && errno != EEXIST) refuse(std::strerror(errno));
-    if (::stat(each.c_str(), &status) != 0) refuse(std::strerror(errno));
-    if (!S_ISDIR(status.st_mode)) refuse(fmt::format("{} is no folder", each.string()));
-    const bool is_own = status.st_uid == ::geteuid() || (each == parent && status.st_uid == root);
-    if (!is_own) refuse(fmt::format("somebody else owns {}", each.string()));
-    if (each == parent && (status.st_mode & by_others) != 0)
-      refuse(fmt::format("others may write {0}, and put another folder in its place; chmod go-w {0}",
-                         each.string()));
-  }
+  const core::FolderWas was = core::close_folder(folder);
   folder_ = folder;
-  if ((status.st_mode & by_others) != 0) {
-    if (::chmod(folder.c_str(), for_owner) != 0) refuse(std::strerror(errno));
-    for (const auto& each : fs::directory_iterator(folder))
-      reject(each.path(), "others could write its folder");
-  }
-  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) refuse(std::strerror(errno));
+  if (was == core::FolderWas::closed) return;
+  for (const auto& each : fs::directory_iterator(folder))
+    reject(each.path(), "others could write its folder");
 }
 
 void KernelCache::use_own_folder(const std::string& why) {

@@ -2,10 +2,13 @@
 #include "engine/inspect/dry_run.hpp"
 
 #include "engine/compile/control_plan.hpp"
-#include "engine/compile/cost.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/json_text.hpp"
 #include "engine/inspect/kernel_clock.hpp"
+#include "engine/inspect/launch_work.hpp"
+#include "engine/inspect/lone_launch.hpp"
 #include "engine/inspect/planned_function.hpp"
+#include "engine/inspect/rates_file.hpp"
 #include "engine/record/record.hpp"
 #include "engine/record/rule_args.hpp"
 
@@ -95,26 +98,62 @@ std::size_t most_held(const Plan& plan) {
 
 // ---- Work ------------------------------------------------------------------------------------------------
 
-OpProfile work_of(const Lowered& plan, const Launch& launch) {
-  const auto operands = std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
-  double bytes = 0.0;
-  std::vector<const Aval*> avals;
-  for (const Access& each : operands) {
-    bytes += bytes_of_elements(*each.aval, *each.strides);
-    avals.push_back(each.aval);
+/// Finds the times of launches.
+class LaunchTimes {
+ public:
+  LaunchTimes(const DryRunOptions& options, int n_threads)
+      : times_(options.times), given_(options.machine), clock_(options.most_timed_bytes) {
+    if (given_ != nullptr) check(given_->machine, n_threads);
   }
-  const DType dtype = operands[0].aval->dtype;
-  return {fmt::format("{} {}", launch.op->title_of(launch.attrs), core::name_of(dtype)), 1, 0.0,
-          flops_of(*launch.op, launch.attrs, std::span(avals).first(launch.n_in), *avals[launch.n_in],
-                   launch.where),
-          bytes};
-}
+  /// Returns the time of a launch, s; nothing where there is none.
+  [[nodiscard]] std::optional<double> seconds(const Lowered& plan, const Launch& launch,
+                                              const LaunchWork& work) {
+    is_by_rates_ = false;
+    if (times_ == Times::none) return {};
+    if (times_ == Times::kernels) {
+      if (const auto measured = clock_.seconds(plan, launch)) return measured;
+    }
+    const auto seconds = rates().seconds(work);
+    is_by_rates_ = seconds.has_value();
+    return seconds;
+  }
+  /// Returns whether the last time was one of rates.
+  [[nodiscard]] bool is_by_rates() const { return is_by_rates_; }
+  [[nodiscard]] const MachineRates& rates() {
+    if (given_ != nullptr) return *given_;
+    if (!own_) own_ = rates_of_this_machine();
+    return *own_;
+  }
+
+ private:
+  void check(const MachineKey& machine, int n_threads) const {
+    const auto fail = [](const std::string& expected, const std::string& got, const char* remedy) {
+      throw core::InvalidArgument("engine::dry_run#wrong_rates", "expected {}, got {}; {}", expected, got,
+                                  remedy);
+    };
+    if (times_ == Times::none)
+      fail("no rates of a machine where no times are asked for", machine.text(), "ask for times by rates");
+    if (machine.n_threads != n_threads)
+      fail(fmt::format("rates for {} thread(s)", n_threads), machine.text(),
+           "set the number of threads to that of the rates, or take others");
+    const std::string here = MachineKey::of_process().processor;
+    if (times_ == Times::kernels && machine.processor != here)
+      fail(fmt::format("rates of {}, whose kernels are timed", here), machine.text(),
+           "ask for times by rates");
+  }
+
+  Times times_;
+  std::shared_ptr<const MachineRates> given_;
+  KernelClock clock_;
+  std::optional<MachineRates> own_;
+  bool is_by_rates_ = false;
+};
 
 /// The work of a plan, that of bodies as often as they run; of a branch that of the longer one.
 struct Works {
-  std::map<std::string, OpProfile> of_op;
-  std::int64_t n_untimed = 0;
-  KernelClock clock;
+  LaunchTimes& times;
+  std::map<std::string, OpProfile> of_op = {};
+  std::int64_t n_untimed = 0, n_by_rates = 0;
   std::vector<std::pair<const Lowered*, std::int64_t>> runs = {};
 
   void add(const Lowered& plan) {
@@ -136,22 +175,25 @@ struct Works {
     }
   }
   void add(const Lowered& plan, const Launch& launch, std::int64_t n_runs) {
-    OpProfile work = work_of(plan, launch);
-    const auto seconds = clock.seconds(plan, launch);
-    const auto times = static_cast<double>(n_runs);
+    const LaunchWork work = work_of(plan, launch);
+    const auto seconds = times.seconds(plan, launch, work);
     if (!seconds) n_untimed += n_runs;
-    work.calls = n_runs;
-    work.seconds = times * seconds.value_or(0.0);
-    work.flops *= times;
-    work.bytes *= times;
-    of_op.try_emplace(work.op, OpProfile{work.op}).first->second.add(work);
+    if (times.is_by_rates()) n_by_rates += n_runs;
+    const auto n = static_cast<double>(n_runs);
+    const DType dtype = operands_of(plan, launch)[0].aval->dtype;
+    const std::string name = with_dtype(launch.op->title_of(launch.attrs), dtype);
+    of_op.try_emplace(name, OpProfile{name})
+        .first->second.add({name, n_runs, n * seconds.value_or(0.0), n * work.flops, n * work.bytes});
   }
 };
 
 void add_work(DryRun& result, const Lowered& plan, const DryRunOptions& options) {
-  Works works{{}, 0, KernelClock(options.times ? options.most_timed_bytes : 0)};
+  LaunchTimes times(options, plan.n_threads);
+  Works works{times};
   works.add(plan);
-  result.n_untimed += works.n_untimed;
+  result.n_untimed = works.n_untimed;
+  result.n_by_rates = works.n_by_rates;
+  if (works.n_by_rates > 0) result.machine = times.rates().machine.text();
   for (const auto& [name, work] : works.of_op) result.ops.push_back(work);
   std::ranges::stable_sort(result.ops, [](const OpProfile& a, const OpProfile& b) {
     return std::pair(a.seconds, a.bytes) > std::pair(b.seconds, b.bytes);
@@ -191,10 +233,13 @@ std::string DryRun::text() const {
       megabytes(peak.workspace), n_launches, n_instructions, 1e-9 * all.flops, megabytes(all.bytes));
   if (n_functions > 0)
     result += fmt::format("not counted:   what {} call(s) of functions need inside of them\n", n_functions);
-  if (n_untimed < n_launches)
-    result +=
-        fmt::format("time:          about {:.3g} ms on {} thread(s){}\n", 1e3 * all.seconds, n_threads,
-                    n_untimed > 0 ? fmt::format(", without {} launches that were not timed", n_untimed) : "");
+  if (n_untimed < n_launches) {
+    result += fmt::format("time:          about {:.3g} ms on {} thread(s)", 1e3 * all.seconds, n_threads);
+    if (n_by_rates > 0)
+      result += fmt::format(", {} launches by the rates of {}",
+                            n_by_rates == n_launches ? "all" : fmt::format("{}", n_by_rates), machine);
+    result += n_untimed > 0 ? fmt::format(", without {} launches that were not timed\n", n_untimed) : "\n";
+  }
   result += fmt::format("{:<28} {:>8} {:>10} {:>10} {:>10}\n", "op", "launches", "MFLOP", "MB", "ms");
   for (const OpProfile& each : ops)
     result +=
@@ -214,11 +259,13 @@ std::string DryRun::json() const {
   return fmt::format(
       "{{\"peak_bytes\": {}, \"of\": {{\"arguments\": {}, \"parameters\": {}, \"state\": {}, "
       "\"constants\": {}, \"block\": {}, \"results\": {}}}, \"largest_workspace\": {}, "
-      "\"n_instructions\": {}, \"n_launches\": {}, \"n_functions\": {}, \"n_untimed\": {}, "
-      "\"n_threads\": {}, \"seconds\": {:.6g}, \"flops\": {:.17g}, \"bytes\": {:.17g}, \"ops\": [{}]}}",
+      "\"n_instructions\": {}, \"n_launches\": {}, \"n_functions\": {}, \"n_by_rates\": {}, \"n_untimed\": "
+      "{}, "
+      "\"n_threads\": {}, \"machine\": {}, \"seconds\": {:.6g}, \"flops\": {:.17g}, \"bytes\": {:.17g}, "
+      "\"ops\": [{}]}}",
       peak.total(), peak.arguments, peak.parameters, peak.state, peak.constants, peak.block, peak.results,
-      peak.workspace, n_instructions, n_launches, n_functions, n_untimed, n_threads, all.seconds, all.flops,
-      all.bytes, list);
+      peak.workspace, n_instructions, n_launches, n_functions, n_by_rates, n_untimed, n_threads,
+      core::json_quoted(machine), all.seconds, all.flops, all.bytes, list);
 }
 
 }  // namespace lodestone::engine

@@ -3,17 +3,31 @@
 #pragma once
 
 #include "engine/compile/level.hpp"
+#include "engine/core/words.hpp"
+#include "engine/inspect/machine_rates.hpp"
 #include "engine/inspect/profile.hpp"
-#include "engine/record/trace.hpp"
+#include "engine/record/function.hpp"
 
 namespace lodestone::engine {
+
+/// The source of the times of launches.
+enum class Times : std::uint8_t {
+  none,     ///< launches have none
+  kernels,  ///< each kind of launch runs a few times here; rates serve where it is too large or refuses
+  rates     ///< those of a machine, without running anything
+};
+constexpr auto words(Times) {
+  return core::Words<Times>{{Times::none, "none"}, {Times::kernels, "kernels"}, {Times::rates, "rates"}};
+}
 
 struct DryRunOptions {
   Level level = Level::O1;  ///< as in `CompileOptions`
   std::size_t budget = 0;   ///< likewise
-  bool times = true;        ///< kernels are timed, one of each kind alone
-  std::size_t most_timed_bytes = std::size_t{1}
-                                 << 30;  ///< operands of a kernel that is timed; larger ones stay untimed
+  Times times = Times::kernels;
+  std::size_t most_timed_bytes = std::size_t{1} << 30;  ///< operands of a kernel that is timed
+  /// Rates that are taken, for as many threads as the process has. Null: those of this machine, which are
+  /// measured when they are first needed (`rates_of_this_machine`).
+  std::shared_ptr<const MachineRates> machine = nullptr;
 };
 
 /// The needs of a call of a compiled function, those of branches, loops and calls in it included.
@@ -37,8 +51,10 @@ struct DryRun {
   std::int64_t n_instructions = 0;  ///< as recorded, views among them
   std::int64_t n_launches = 0;      ///< kernels that a call runs
   std::int64_t n_functions = 0;     ///< calls of what no kernel computes
+  std::int64_t n_by_rates = 0;      ///< launches whose time is that of rates
   std::int64_t n_untimed = 0;       ///< launches whose time is not in `ops`
   int n_threads = 1;                ///< on which a launch may run
+  std::string machine;              ///< whose rates were taken; empty: no one's
   std::vector<OpProfile> ops;       ///< by op, the longest first, else those that move most
 
   /// Returns the sum over the launches, s; 0 where none was timed.
@@ -52,9 +68,10 @@ struct DryRun {
 /// Records f for arguments of these abstract values and makes its plan, but does not run it: no array of it
 /// is made but constants. Cells may hold tensors that nobody has asked for yet; they stay so. The memory is
 /// that of a call of `compile(f)` from the second on, when cells own their arrays; nothing else that the
-/// program holds is in it. The time is the sum of those of its kernels, each kind of which runs a few times
-/// on arrays of one number. errors: those of f; InvalidArgument with the line where f reads values of its
-/// arguments or cells, and inside of a transform.
+/// program holds is in it. The time is the sum of those of its kernels. Each kind of these runs a few times
+/// on arrays of one number, or its time follows from rates. Rates fit where times are asked for, for as many
+/// threads. Where kernels are timed, they are those of this processor. errors: those of f; InvalidArgument
+/// inside of a transform, for other rates, and with the line where f reads values of arguments or cells.
 [[nodiscard]] DryRun dry_run(const Function& f, std::span<const Aval> arguments,
                              const DryRunOptions& options = {},
                              std::source_location where = std::source_location::current());

@@ -3,7 +3,6 @@
 
 #include "engine/core/atomic_file.hpp"
 #include "engine/inspect/compare.hpp"
-#include "engine/inspect/dry_run.hpp"
 #include "engine/inspect/not_finite.hpp"
 #include "engine/inspect/pictures.hpp"
 #include "engine/record/tuple.hpp"
@@ -14,10 +13,10 @@ namespace lodestone::io::run {
 using engine::Level;
 
 std::string write_inspection(const std::filesystem::path& folder, const InspectedFunction& function,
-                             DumpedArrays arrays) {
+                             DumpedArrays arrays, const engine::DryRunOptions& needs) {
   const auto& [title, f, arguments, cells] = function;
   const std::vector<engine::Aval> avals = engine::avals_of(arguments);
-  std::string text = engine::dry_run(f, avals).text();
+  std::string text = engine::dry_run(f, avals, needs).text();
   core::make_folder(folder);
   const engine::PictureOptions options{.cells = cells, .title = title};
   core::write_file(folder / "step.html", engine::page(f, avals, options));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/inspect/dry_run.hpp"
 #include "engine/record/function.hpp"
 #include "engine/record/variable.hpp"
 
@@ -22,11 +23,12 @@ enum class DumpedArrays : std::uint8_t { none, all };
 
 /// Writes into a folder what the compiler makes of a function (`step.html`, `step.dot`) and what it computes
 /// (`values.h5`; with `DumpedArrays::all` whole arrays). Returns a text: the needs of the function, where its
-/// numbers stop being finite, and whether both levels give the same bits. errors: FileError; those of f;
-/// InvalidArgument with the line where f reads values.
+/// numbers stop being finite, and whether both levels give the same bits. `needs`: how they are found.
+/// errors: FileError; those of `engine::dry_run`.
 [[nodiscard]] std::string write_inspection(const std::filesystem::path& folder,
                                            const InspectedFunction& function,
-                                           DumpedArrays arrays = DumpedArrays::none);
+                                           DumpedArrays arrays = DumpedArrays::none,
+                                           const engine::DryRunOptions& needs = {});
 
 /// Returns what differs between two files that `write_inspection` has written. errors: FileError,
 /// FormatError; InvalidArgument for other functions.

@@ -2,7 +2,6 @@
 #include "models/vae/vae_step.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/inspect/dry_run.hpp"
 #include "engine/record/tuple.hpp"
 #include "engine/state/state_file.hpp"
 #include "engine/transform/variables.hpp"
@@ -77,9 +76,10 @@ void load_checkpoint(const VaeStep& step, const std::filesystem::path& checkpoin
   }
 }
 
-std::string announced_training(const earths::Prior& prior, const VaeSetup& setup) {
+std::string announced_training(const earths::Prior& prior, const VaeSetup& setup,
+                               const DryRunOptions& options) {
   const VaeStep step = first_step(prior, setup);
-  const DryRun needs = dry_run(step.f, avals_of(step.batch));
+  const DryRun needs = dry_run(step.f, avals_of(step.batch), options);
   const VaeRecipe& recipe = setup.recipe;
   const std::int64_t n_steps = steps_per_epoch(recipe) * recipe.epochs;
   const double draws = 4.0 * static_cast<double>(recipe.n_draws * step.batch[0].dim(1));

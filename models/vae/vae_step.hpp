@@ -2,6 +2,7 @@
 // Small on purpose: who trains needs not look into steps.
 #pragma once
 
+#include "engine/inspect/dry_run.hpp"
 #include "engine/record/function.hpp"
 #include "models/vae/train_vae.hpp"
 
@@ -27,8 +28,9 @@ struct VaeStep {
 void load_checkpoint(const VaeStep& step, const std::filesystem::path& checkpoint);
 
 /// Returns what a training will need, for people: memory of a step and of the draws, work, and time. The
-/// time is that of the steps alone: drawing and validation, a few per cent, are not in it. errors: those of
-/// `first_step`.
-[[nodiscard]] std::string announced_training(const earths::Prior& prior, const VaeSetup& setup);
+/// time is that of the steps alone: drawing and validation, a few per cent, are not in it. `options`: how
+/// those of a step are found. errors: those of `first_step` and `engine::dry_run`.
+[[nodiscard]] std::string announced_training(const earths::Prior& prior, const VaeSetup& setup,
+                                             const engine::DryRunOptions& options = {});
 
 }  // namespace lodestone::models::vae

@@ -48,11 +48,36 @@ def monitor_of(folder, prior):
     check(not os.path.exists(path), "the socket is gone at the end")
 
 
+def machine_of(folder, prior):
+    """Announces times by the rates of this machine, and by those of a file."""
+    os.environ["XDG_CACHE_HOME"] = folder / "caches"
+    kept, file = folder / "caches/lodestone/machine.json", folder / "node.json"
+    expect_error(3, "no_folder", ["nowhere"], "machine", "-o", folder / "nowhere/node.json")
+    check(not os.path.exists(kept), "nothing is measured for a file that cannot be written")
+    rates = expect(0, ["2 thread(s)", "launch", "pass over", "product f32", "GB/s", "are measured once"], "machine", "--threads", "2", "-o", file).stdout
+    check(json.load(open(file)) == json.load(open(kept)), "the file has what is kept")
+    again = expect(0, ["2 thread(s)", "product f32"], "machine", "--threads", "2").stdout
+    check("are measured" not in again and again.splitlines()[2:] == rates.splitlines()[3:-1], "rates are measured once")
+
+    dry = ["train", prior, "--dry-run", "--threads"]
+    of_file = expect(0, ["on 2 thread(s), all launches by the rates of"], *dry, "2", "--machine", file).stdout
+    check(expect(0, ["by the rates of"], *dry, "2", "--times", "rates").stdout == of_file, "those of this machine are the same")
+    check("time:" not in expect(0, ["peak memory"], *dry, "2", "--times", "none").stdout, "without times")
+    expect(0, ["by the rates of"], "inspect", prior, "-o", folder / "by_rates", "--threads", "2", "--machine", file)
+    expect_error(5, "not_one_machine", [file, "1 thread(s)", "2 thread(s)"], *dry, "1", "--machine", file)
+    expect_error(3, "no_file", ["nothing.json"], *dry, "2", "--machine", folder / "nothing.json")
+    expect_error(4, "damaged", ["broken.json"], *dry, "2", "--machine", folder.write("broken.json", '{"machines": [{"version": 1}]}'))
+    expect(2, ["--machine", "--dry-run"], "train", prior, "--machine", file)
+    del os.environ["XDG_CACHE_HOME"]
+
+
 with Folder() as folder:
     prior = folder.write("prior.toml", PRIOR.format(low=0.3, high=2.7, codes=4, seed=1, columns=""))
     announced = expect(0, ["parameters", "384 of 25 draws each in 8 epochs", "peak memory", "GFLOP"], "train", prior, "--dry-run", "-o", folder / "none")
     check(not os.path.exists(folder / "none"), "a dry run writes nothing")
     expect(2, ["--dry-run"], "train", prior, "--dry-run", "--resume")
+
+    machine_of(folder, prior)
 
     trace = folder / "trace.json"
     expect(0, ["all finite", "the same bits on O0 and O1", "peak memory"], "inspect", prior, "-o", folder / "step", "--trace", trace)

@@ -7,7 +7,7 @@ from support import Folder, check, expect, expect_error, finish, run
 
 help_text = expect(0, ["invert", "forward", "report", "compare", "info", "selftest", "Exit codes"], "--help").stdout
 check("3 file" in help_text and "11 interrupted" in help_text, "exit codes are listed")
-for command in ("invert", "forward", "report", "compare", "info", "selftest", "help"):
+for command in ("invert", "forward", "report", "compare", "info", "machine", "selftest", "help"):
     expect(0, ["Examples:", f"mt_invert {command}"], command, "--help")
 expect(0, ["mt_invert ", "compiler", "commit"], "--version")
 for flag in ("--set", "--output", "--resume", "--dry-run", "--time-limit"):

@@ -28,9 +28,10 @@ struct Subcommand {
 
 /// Adds all subcommands, in the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
-  return {{"invert", add_invert(app)},   {"train", add_train(app)},       {"forward", add_forward(app)},
-          {"compare", add_compare(app)}, {"report", add_report(app)},     {"info", add_info(app)},
-          {"inspect", add_inspect(app)}, {"selftest", add_selftest(app)}, {"help", add_help(app)}};
+  return {{"invert", add_invert(app)},   {"train", add_train(app)},     {"forward", add_forward(app)},
+          {"compare", add_compare(app)}, {"report", add_report(app)},   {"info", add_info(app)},
+          {"inspect", add_inspect(app)}, {"machine", add_machine(app)}, {"selftest", add_selftest(app)},
+          {"help", add_help(app)}};
 }
 
 /// The command line as CLI11 fills it in, for the program as a whole.
@@ -68,7 +69,7 @@ Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommand
   }
   throw core::ConfigError("command line#no_command",
                           "expected a command: invert, train, forward, report, compare, info, inspect, "
-                          "selftest or help; see mt_invert --help");
+                          "machine, selftest or help; see mt_invert --help");
 }
 
 /// Suggests the command that the first word may have been meant for; "" where it is one, or like none.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/log.hpp"
+#include "engine/inspect/dry_run.hpp"
 #include "io/run/section_comparison.hpp"
 #include "models/study/options.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
@@ -29,11 +30,19 @@ struct InvertArguments {
   std::optional<double> time_limit_min;
 };
 
+/// The way to the times that a dry run announces.
+struct TimesArguments {
+  std::optional<engine::Times> source;  ///< absent: rates with a file, else as `engine::DryRunOptions`
+  std::string machine_path;             ///< rates of a machine; empty: this one
+  [[nodiscard]] bool are_given() const { return source.has_value() || !machine_path.empty(); }
+};
+
 struct TrainArguments {
   std::string config_path;
   std::vector<std::string> assignments;  ///< "key=value", stronger than the file
   std::string output_folder;             ///< empty: out/<name of the configuration file>
   bool resume = false, preview = false, dry_run = false;
+  TimesArguments times;  ///< those of the dry run
   std::optional<double> time_limit_min;
 };
 
@@ -64,6 +73,12 @@ struct InspectArguments {
   std::string other_path;                ///< values to compare with; empty: none
   std::string output_folder;             ///< empty: out/<name of the configuration file>
   bool arrays = false;                   ///< whole arrays are written
+  TimesArguments times;
+};
+
+struct MachineArguments {
+  std::string output_path;  ///< file of rates; empty: none
+  bool again = false;       ///< rates are measured although they are kept
 };
 
 struct InfoArguments {
@@ -86,8 +101,9 @@ struct SelftestArguments {
   StudyArguments study{};
 };
 
-using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
-                             CompareArguments, InspectArguments, InfoArguments, SelftestArguments>;
+using Command =
+    std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
+                 CompareArguments, InspectArguments, InfoArguments, MachineArguments, SelftestArguments>;
 
 /// One checked command line.
 struct CommandLine {

@@ -25,7 +25,7 @@ void check(const InspectArguments& arguments) {
   if (!is_values(arguments.path)) return;
   const bool has_more = arguments.arrays || !arguments.network_path.empty() ||
                         !arguments.checkpoint_path.empty() || !arguments.output_folder.empty() ||
-                        !arguments.assignments.empty();
+                        !arguments.assignments.empty() || arguments.times.are_given();
   if (arguments.other_path.empty() || has_more)
     throw core::ConfigError("command line#values_are_compared",
                             "values that were written can be compared with --compare OTHER.h5, and nothing "
@@ -49,7 +49,8 @@ TakeArguments add_inspect(CLI::App& app) {
   command->add_option("--compare", to.other_path, "a values.h5, from another build or machine");
   command->add_flag("--arrays", to.arrays, "keep whole arrays, not their statistics only");
   command->add_option("-o,--output", to.output_folder, "folder (default: out/<name of CONFIG>)");
-  return [arguments] {
+  return [arguments, times = add_times(*command)] {
+    arguments->times = times();
     check(*arguments);
     return *arguments;
   };

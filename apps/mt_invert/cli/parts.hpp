@@ -21,6 +21,10 @@ using TakeArguments = std::function<Command()>;
 /// empty or no finite number.
 [[nodiscard]] std::vector<double> numbers_of(const std::string& text, const char* option, const char* what);
 
+/// Adds the options that say how announced times come about. errors: ConfigError for two that exclude each
+/// other.
+[[nodiscard]] std::function<TimesArguments()> add_times(CLI::App& command);
+
 // Each adds a subcommand of the name behind add_, with its options, to the program.
 
 [[nodiscard]] TakeArguments add_invert(CLI::App& app);
@@ -30,6 +34,7 @@ using TakeArguments = std::function<Command()>;
 [[nodiscard]] TakeArguments add_compare(CLI::App& app);
 [[nodiscard]] TakeArguments add_inspect(CLI::App& app);
 [[nodiscard]] TakeArguments add_info(CLI::App& app);
+[[nodiscard]] TakeArguments add_machine(CLI::App& app);
 [[nodiscard]] TakeArguments add_selftest(CLI::App& app);
 /// Adds `help`. The program must outlive the result.
 [[nodiscard]] TakeArguments add_help(CLI::App& app);

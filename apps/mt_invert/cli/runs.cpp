@@ -49,6 +49,10 @@ void check(const InvertArguments& arguments) {
 }
 
 void check(const TrainArguments& arguments) {
+  if (arguments.times.are_given() && !arguments.dry_run)
+    throw core::ConfigError("command line#not_in_a_run",
+                            "--times and --machine say how --dry-run announces times; give --dry-run, or "
+                            "leave them out");
   if (arguments.preview + arguments.resume + arguments.dry_run > 1)
     throw core::ConfigError("command line#exclusive_options",
                             "--preview, --resume and --dry-run exclude each other; give one of them");
@@ -93,7 +97,8 @@ TakeArguments add_train(CLI::App& app) {
   command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
   command->add_flag("--preview", to.preview, "write pictures of random draws and stop");
   command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
-  return [arguments, time_limit = add_time_limit(*command)] {
+  return [arguments, times = add_times(*command), time_limit = add_time_limit(*command)] {
+    arguments->times = times();
     arguments->time_limit_min = time_limit();
     check(*arguments);
     return *arguments;

@@ -31,6 +31,7 @@ struct Dispatch {
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const cli::InspectArguments& arguments) const { return run_inspect(comm, arguments); }
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
+  int operator()(const cli::MachineArguments& arguments) const { return run_machine(comm, arguments); }
   int operator()(const cli::SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
 };
 
@@ -39,16 +40,20 @@ struct InputFiles {
   using Paths = std::vector<std::string>;
   Paths operator()(const cli::ShowText&) const { return {}; }
   Paths operator()(const cli::InvertArguments& arguments) const { return {arguments.config_path}; }
-  Paths operator()(const cli::TrainArguments& arguments) const { return {arguments.config_path}; }
+  Paths operator()(const cli::TrainArguments& arguments) const {
+    return {arguments.config_path, arguments.times.machine_path};
+  }
   Paths operator()(const cli::ForwardArguments& arguments) const {
     return {arguments.model_path, arguments.sites_path};
   }
   Paths operator()(const cli::ReportArguments&) const { return {}; }
   Paths operator()(const cli::CompareArguments& arguments) const { return files_of(arguments); }
   Paths operator()(const cli::InspectArguments& arguments) const {
-    return {arguments.path, arguments.network_path, arguments.checkpoint_path, arguments.other_path};
+    return {arguments.path, arguments.network_path, arguments.checkpoint_path, arguments.other_path,
+            arguments.times.machine_path};
   }
   Paths operator()(const cli::InfoArguments& arguments) const { return arguments.paths; }
+  Paths operator()(const cli::MachineArguments&) const { return {}; }
   Paths operator()(const cli::SelftestArguments&) const { return {}; }
 };
 

@@ -27,8 +27,11 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
 [[nodiscard]] int run_inspect(MPI_Comm comm, const cli::InspectArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
+[[nodiscard]] int run_machine(MPI_Comm comm, const cli::MachineArguments& arguments);
 [[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments);
 
+/// Returns what a dry run is asked for. errors: those of `engine::rates_for_threads`.
+[[nodiscard]] engine::DryRunOptions dry_run_options(const cli::TimesArguments& times);
 /// Returns the files, or folders of runs, that are compared.
 [[nodiscard]] std::vector<std::string> files_of(const cli::CompareArguments& arguments);
 /// Refuses a path that cannot become a file. errors: FileError when it is something else than a regular file,

@@ -22,7 +22,8 @@ std::pair<std::string, std::string> inspected(const cli::InspectArguments& argum
   const std::filesystem::path folder = output_folder(arguments.output_folder, arguments.path);
   const auto arrays = arguments.arrays ? io::run::DumpedArrays::all : io::run::DumpedArrays::none;
   const std::string title = "A training step of " + config.title;
-  return {io::run::write_inspection(folder, {title, step.f, step.batch, step.cells}, arrays),
+  return {io::run::write_inspection(folder, {title, step.f, step.batch, step.cells}, arrays,
+                                    dry_run_options(arguments.times)),
           folder / "values.h5"};
 }
 

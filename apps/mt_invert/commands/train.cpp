@@ -142,8 +142,10 @@ int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::Co
     return 0;
   }
   if (arguments.dry_run) {
-    core::on_rank_zero(
-        comm, [&] { core::log::print_out(models::vae::announced_training(config.prior, config.setup)); });
+    core::on_rank_zero(comm, [&] {
+      core::log::print_out(
+          models::vae::announced_training(config.prior, config.setup, dry_run_options(arguments.times)));
+    });
     return 0;
   }
   if (core::size_of(comm) > 1)

@@ -30,7 +30,7 @@ Isa isa_named(std::string_view name) {
   if (at == names.size())
     throw core::InvalidArgument("LODESTONE_ISA#unknown_name", "expected base, avx2 or avx512, got \"{}\"",
                                 name);
-  const auto widest_name = names[static_cast<std::size_t>(widest())];
+  const auto widest_name = name_of(widest());
   if (static_cast<Isa>(at) > widest()) {
     throw core::DeviceError(
         "LODESTONE_ISA#not_on_this_processor",
@@ -39,6 +39,8 @@ Isa isa_named(std::string_view name) {
   }
   return static_cast<Isa>(at);
 }
+
+std::string_view name_of(Isa isa) { return names[static_cast<std::size_t>(isa)]; }
 
 Isa isa() {
   static const Isa chosen = [] {

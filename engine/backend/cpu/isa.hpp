@@ -21,6 +21,7 @@ enum class Isa { base, avx2, avx512 };
 /// Returns the instruction set of that name, as LODESTONE_ISA gives it. errors: InvalidArgument where there
 /// is no such, DeviceError where this processor has it not.
 [[nodiscard]] Isa isa_named(std::string_view name);
+[[nodiscard]] std::string_view name_of(Isa isa);
 /// Returns the instruction set that kernels run on: LODESTONE_ISA (base, avx2, avx512), else the widest this
 /// processor has. Read once. errors: those of `isa_named`.
 [[nodiscard]] Isa isa();

@@ -27,7 +27,16 @@ THIRD_PARTY = [
     (
         "nlohmann-json",
         r"nlohmann/",
-        ["engine/core/", "engine/state/", "io/info/", "io/model/", "io/report/", "io/csv/", "apps/"],
+        [
+            "engine/core/",
+            "engine/inspect/",
+            "engine/state/",
+            "io/info/",
+            "io/model/",
+            "io/report/",
+            "io/csv/",
+            "apps/",
+        ],
     ),
     ("pugixml", r"pugixml", ["io/"]),
     (

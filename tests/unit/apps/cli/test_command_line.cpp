@@ -146,6 +146,41 @@ TEST_CASE("command line: of a training at most one of preview, dry run and resum
     CHECK_THAT(refusal({"train", "a.toml", a, b}), HasId("exclusive_options", {a, b}));
 }
 
+TEST_CASE("command line: a dry run takes the source of its times, or the file of a machine", "[apps]") {
+  const auto of_train = [](std::vector<const char*> words) {
+    words.insert(words.begin(), {"train", "a.toml", "--dry-run"});
+    return std::get<cli::TrainArguments>(parse(words).command).times;
+  };
+  CHECK_FALSE(of_train({}).are_given());
+  CHECK(of_train({"--times", "rates"}).source == engine::Times::rates);
+  CHECK(of_train({"--times", "none"}).source == engine::Times::none);
+  CHECK(of_train({"--machine", "node.json"}).machine_path == "node.json");
+  CHECK_FALSE(of_train({"--machine", "node.json"}).source);
+  CHECK(of_train({"--machine", "node.json", "--times", "rates"}).machine_path == "node.json");
+  const auto inspect =
+      std::get<cli::InspectArguments>(parse({"inspect", "a.toml", "--times", "kernels"}).command);
+  CHECK(inspect.times.source == engine::Times::kernels);
+
+  for (const char* source : {"none", "kernels"})
+    CHECK_THAT(refusal({"train", "a.toml", "--dry-run", "--machine", "node.json", "--times", source}),
+               HasId("exclusive_options", {"--machine", source}));
+  CHECK_THAT(refusal({"train", "a.toml", "--dry-run", "--times", "guesses"}),
+             HasId("wrong_usage", {"--times", "kernels"}));
+  CHECK_THAT(refusal({"train", "a.toml", "--times", "rates"}), HasId("not_in_a_run", {"--dry-run"}));
+  CHECK_THAT(refusal({"train", "a.toml", "--machine", "node.json"}), HasId("not_in_a_run", {"--dry-run"}));
+  CHECK_THAT(refusal({"inspect", "a.h5", "--compare", "b.h5", "--times", "none"}),
+             HasId("values_are_compared"));
+}
+
+TEST_CASE("command line: machine writes a file, and measures again where it is told to", "[apps]") {
+  const auto kept = std::get<cli::MachineArguments>(parse({"machine"}).command);
+  CHECK(kept.output_path.empty());
+  CHECK_FALSE(kept.again);
+  const auto again = std::get<cli::MachineArguments>(parse({"machine", "--again", "-o", "m.json"}).command);
+  CHECK(again.output_path == "m.json");
+  CHECK(again.again);
+}
+
 TEST_CASE("command line: every command takes a number of threads, at least one", "[apps]") {
   CHECK(parse({"invert", "a.toml", "--threads", "3"}).n_threads == 3);
   CHECK(parse({"--threads", "2", "selftest"}).n_threads == 2);
@@ -172,7 +207,7 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
   for (const char* command :
-       {"invert", "train", "forward", "report", "compare", "info", "inspect", "selftest"}) {
+       {"invert", "train", "forward", "report", "compare", "info", "inspect", "machine", "selftest"}) {
     const auto line = parse({command, "--help"});
     CHECK_THAT(std::get<cli::ShowText>(line.command).text,
                Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));

@@ -199,6 +199,6 @@ TEST_CASE("recomputation: an impossible budget names the smallest, which works",
   const Compiled f = compile(layers(20), {.budget = least});
   CHECK(same_bits(f(inputs), layers(20)(inputs)));
   CHECK(f.stats().block_bytes <= least);
-  const DryRun announced = dry_run(layers(20), avals_of(inputs), {.budget = least, .times = false});
+  const DryRun announced = dry_run(layers(20), avals_of(inputs), {.budget = least, .times = Times::none});
   CHECK(announced.peak.block == Arena::taken_by(f.stats().block_bytes));
 }

@@ -22,9 +22,13 @@
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/support/thread_count.hpp"
 #include "tests/unit/engine/compile/work_of.hpp"
+#include "tests/unit/engine/inspect/made_up_rates.hpp"
 #include "tests/unit/engine/row.hpp"
 #include "tests/unit/engine/sample_networks.hpp"
+
+#include <nlohmann/json.hpp>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -88,7 +92,7 @@ Peaks peaks_of(std::size_t number, DType dtype, Level level) {
   Peaks result;
   result.of_call = measured(compiled, network.inputs);
   result.whole = Arena::of(default_device()).stats().peak - before;
-  result.announced = dry_run(network.f, avals_of(network.inputs), {.level = level, .times = false});
+  result.announced = dry_run(network.f, avals_of(network.inputs), {.level = level, .times = Times::none});
   return result;
 }
 
@@ -129,7 +133,7 @@ TEST_CASE("dry run: work is what is counted in plans and in eager runs, for thir
     CAPTURE(each.name);
     for (const Level level : {Level::O0, Level::O1}) {
       CAPTURE(static_cast<int>(level));
-      const DryRun announced = dry_run(each.f, avals_of(each.inputs), {.level = level, .times = false});
+      const DryRun announced = dry_run(each.f, avals_of(each.inputs), {.level = level, .times = Times::none});
       const OpProfile work = total_of(announced.ops);
       const auto plan = tests::plan_of(each.f, each.inputs, level);
       CHECK(announced.n_launches == plan->n_launches());
@@ -158,7 +162,7 @@ TEST_CASE("dry run: each part of the memory of a training is announced to the by
   const Training training;
   const Tensors batch{Tensor::from(std::vector<float>(150, 0.5F), {50, 3}).eval(),
                       Tensor::from(std::vector<float>(50, 0.25F), {50, 1}).eval()};
-  const DryRun announced = dry_run(training, avals_of(batch), {.level = level, .times = false});
+  const DryRun announced = dry_run(training, avals_of(batch), {.level = level, .times = Times::none});
   const Compiled step = compile(training, {.level = level});
   static_cast<void>(step(batch));  // moments, which begin as one shared zero, get arrays
 
@@ -191,13 +195,95 @@ TEST_CASE("dry run: nothing is computed, and cells stay as they were", "[engine]
   Arena& arena = Arena::of(default_device());
   arena.reset_peak();
   const std::size_t before = arena.stats().in_use;
-  const DryRun announced = dry_run(f, arguments, {.most_timed_bytes = 1000});
+  const auto rates = std::make_shared<const MachineRates>(
+      tests::made_up_rates(core::threads(), MachineKey::of_process().processor));
+  const DryRun announced = dry_run(f, arguments, {.most_timed_bytes = 1000, .machine = rates});
   CHECK(arena.stats().peak - before < 10'000);
   CHECK(weights.value().node().buffer.get() == nullptr);
   CHECK(announced.peak.arguments >= 1'600'000'000);
   CHECK(announced.peak.results >= 800'000'000);
-  CHECK(announced.n_untimed == 1);
-  CHECK(announced.seconds() > 0.0);  // the sum of two
+  CHECK(announced.n_untimed == 0);
+  CHECK(announced.n_by_rates == 1);
+  const auto product = std::ranges::find(announced.ops, "dot_general f64", &OpProfile::op);
+  CHECK(product->seconds == Approx(4e8 * 1e-9 / core::threads()).epsilon(1e-4));
+  CHECK(announced.seconds() > product->seconds);
+}
+
+TEST_CASE("dry run: by rates, every launch has the time of its work", "[engine]") {
+  const auto rates = std::make_shared<const MachineRates>(tests::made_up_rates());
+  const tests::ThreadCount one(1);
+  const auto f = [](const Tensors& x) -> Tensors { return {exp(matmul(x[0], x[1])) / 3.0}; };
+  const auto avals = [](Dim n) { return std::vector<Aval>(2, Aval{{n, n}, DType::f64, default_device()}); };
+  const auto announced = [&](Dim n, Level level) {
+    return dry_run(f, avals(n), {.level = level, .times = Times::rates, .machine = rates});
+  };
+  constexpr double ns = 1e-9, launch = 1e-6;
+  for (const double n : {10.0, 20.0}) {
+    const double of_ops = (2.0 * n * n * n + n * n + 4.0 * n * n) * ns;
+    const DryRun joined = announced(static_cast<Dim>(n), Level::O1);
+    CHECK(joined.n_launches == 1);
+    CHECK(joined.n_by_rates == 1);
+    CHECK(joined.n_untimed == 0);
+    CHECK(joined.seconds() == Approx(of_ops + launch));
+    const DryRun apart = announced(static_cast<Dim>(n), Level::O0);
+    CHECK(apart.n_by_rates == 3);
+    CHECK(apart.seconds() == Approx(of_ops + 3.0 * launch));
+  }
+  CHECK(announced(10'000, Level::O1).seconds() == Approx(2e12 * ns + 5e8 * ns + launch));  // nothing runs
+  const DryRun once = announced(10, Level::O1);
+  CHECK(once.machine == rates->machine.text());
+  CHECK(once.text().find("all launches by the rates of a processor, 1 thread(s), avx2") != std::string::npos);
+  const auto json = nlohmann::json::parse(once.json());
+  CHECK(json["machine"] == rates->machine.text());
+  CHECK(json["n_by_rates"] == 1);
+
+  const auto loop = [&](const Tensors& x) {
+    return scan([](const Tensors& carry, const Tensors&) -> Tensors { return {carry[0] / 3.0}; }, {x[0]},
+                {x[1]})
+        .carry;
+  };
+  const std::vector<Aval> of_loop{{{1000}, DType::f64, default_device()},
+                                  {{50, 1}, DType::f64, default_device()}};
+  const DryRun looped = dry_run(loop, of_loop, {.times = Times::rates, .machine = rates});
+  CHECK(looped.n_by_rates == 50);
+  CHECK(looped.seconds() == Approx(50.0 * (4e3 * ns + launch)));
+}
+
+TEST_CASE("dry run: what cannot be timed takes the time of rates, if they have one", "[engine]") {
+  const tests::ThreadCount one(1);
+  const auto rates =
+      std::make_shared<MachineRates>(tests::made_up_rates(1, MachineKey::of_process().processor));
+  const std::vector<Aval> matrix{{{64, 64}, DType::f32, default_device()}};
+  const auto f = [](const Tensors& x) -> Tensors { return {cholesky(x[0])}; };  // refuses equal numbers
+  const DryRun without = dry_run(f, matrix, {.machine = rates});
+  CHECK(without.n_untimed == without.n_launches);
+  CHECK(without.n_by_rates == 0);
+  CHECK(without.text().find("time:") == std::string::npos);
+  rates->alone.kinds["opaque f32"] = 1e9;
+  rates->alone.kinds["movement f32"] = 1e9;
+  const DryRun with = dry_run(f, matrix, {.machine = rates});
+  CHECK(with.n_untimed == 0);
+  CHECK(with.n_by_rates > 0);
+  const DryRun none = dry_run(f, matrix, {.times = Times::none});
+  CHECK(none.n_untimed == none.n_launches);
+  CHECK(none.seconds() == 0.0);
+}
+
+TEST_CASE("dry run: rates of no use here are refused", "[engine]") {
+  const tests::ThreadCount one(1);
+  const auto f = [](const Tensors& x) -> Tensors { return {x[0] + 1.0}; };
+  const std::vector<Aval> scalar{{{}, DType::f64, default_device()}};
+  const auto refused = [&](int n_threads, Times times) {
+    const auto rates = std::make_shared<const MachineRates>(tests::made_up_rates(n_threads));
+    return error_of<core::InvalidArgument>(
+        [&] { static_cast<void>(dry_run(f, scalar, {.times = times, .machine = rates})); });
+  };
+  CHECK_THAT(refused(1, Times::none), HasId("wrong_rates", {"a processor, 1 thread(s), avx2"}));
+  CHECK_THAT(refused(2, Times::rates),
+             HasId("wrong_rates", {"rates for 1 thread(s)", "a processor, 2 thread(s), avx2"}));
+  CHECK_THAT(refused(1, Times::kernels), HasId("wrong_rates", {"a processor, 1 thread(s), avx2"}));
+  const auto fits = std::make_shared<const MachineRates>(tests::made_up_rates());
+  CHECK(dry_run(f, scalar, {.times = Times::rates, .machine = fits}).seconds() > 0.0);
 }
 
 TEST_CASE("dry run: work is that of the ops, and captured arrays are constants", "[engine]") {
@@ -218,7 +304,8 @@ TEST_CASE("dry run: work is that of the ops, and captured arrays are constants",
 
 TEST_CASE("dry run: the largest workspace is that of one launch, and part of the block", "[engine]") {
   const auto of = [](const Function& f) {
-    return dry_run(f, std::vector<Aval>{{{64, 64}, DType::f64, default_device()}}, {.times = false}).peak;
+    return dry_run(f, std::vector<Aval>{{{64, 64}, DType::f64, default_device()}}, {.times = Times::none})
+        .peak;
   };
   const auto sums = of([](const Tensors& x) -> Tensors { return {cumulative_sum(transpose(x[0]), 0)}; });
   CHECK(sums.workspace > 0);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/inspect/lone_launch.hpp"
+
+#include "engine/graph/number.hpp"
+#include "engine/graph/op_info.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine {
+namespace {
+
+Look::Reach reach_of(const Access& access) {
+  return access.aval->count() == 0 ? Look::Reach{0, -1} : Look{0, *access.strides}.reach(access.aval->shape);
+}
+
+std::size_t bytes_of(const Access& access) {
+  const auto [low, high] = reach_of(access);
+  return static_cast<std::size_t>(high - low + 1) * core::size_of(access.aval->dtype);
+}
+
+}  // namespace
+
+std::span<const Access> operands_of(const Lowered& plan, const Launch& launch) {
+  return std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
+}
+
+std::string kind_of(const Lowered& plan, const Launch& launch) {
+  std::string kind = fmt::format("{} {}", launch.op->name, launch.attrs ? launch.attrs->text() : "");
+  for (const Access& each : operands_of(plan, launch))
+    kind += fmt::format("; {} {}", each.aval->text(), each.strides->text());
+  return kind;
+}
+
+std::size_t bytes_of_operands(const Lowered& plan, const Launch& launch) {
+  std::size_t bytes = 0;
+  for (const Access& each : operands_of(plan, launch)) bytes += bytes_of(each);
+  return bytes;
+}
+
+LoneLaunch::LoneLaunch(const Lowered& plan, const Launch& launch) : launch_(launch) {
+  for (const Access& each : operands_of(plan, launch)) views_.push_back(filled(each));
+  const std::size_t bytes = Scratch::bytes_of(launch.workspace, plan.n_threads);
+  const Device device = views_.back().aval->device;
+  if (bytes > 0) buffers_.emplace_back(new Buffer(device, bytes));
+  scratch_ = Scratch(bytes > 0 ? buffers_.back()->data() : nullptr, launch.workspace, plan.n_threads);
+}
+
+void LoneLaunch::run() const {
+  const std::span<const View> all(views_);
+  launch_.run({*launch_.op, launch_.attrs, all.first(launch_.n_in), all.subspan(launch_.n_in), scratch_,
+               launch_.where});
+}
+
+View LoneLaunch::filled(const Access& access) {
+  const DType dtype = access.aval->dtype;
+  const std::size_t size = core::size_of(dtype), bytes = bytes_of(access);
+  buffers_.emplace_back(new Buffer(access.aval->device, bytes));
+  std::byte* data = buffers_.back()->data();
+  const auto element = Number(core::is_integer(dtype) ? 0.0 : 0.5).element(dtype);
+  for (std::size_t i = 0; i < bytes; i += size) std::copy_n(element.data(), size, data + i);
+  return {data - reach_of(access).low * static_cast<std::ptrdiff_t>(size), access.aval, access.strides};
+}
+
+}  // namespace lodestone::engine
