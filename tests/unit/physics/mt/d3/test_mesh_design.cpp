@@ -5,6 +5,7 @@
 #include "tests/support/small_volume.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace lodestone;
 using namespace lodestone::physics;
@@ -107,6 +108,28 @@ TEST_CASE("3-D mesh design: the limit of edges thins the lines along cells when 
   CHECK(n_kept(relaxed) == n_kept(whole));
   CHECK(n_kept(thinned) >= 5);
   CHECK(n_kept(thinned) < n_kept(whole));
+}
+
+TEST_CASE("3-D mesh design: meshes of cells are the grid of the model at all frequencies", "[physics][mt]") {
+  const auto model = tests::small_volume();
+  auto options = d3::design_options(d3::Accuracy::iteration);
+  options.only_cells = true;
+  const auto meshes = d3::design_meshes(model, tests::volume_survey(), options);
+  REQUIRE(meshes.bands.size() == 2);
+  for (const auto& band : meshes.bands) {
+    CHECK(band.is_linear);
+    for (const mesh::Axis axis : mesh::all_axes) {
+      const auto &cells = model.earth.grid.edges_m(axis), &lines = band.grid.lines_m(static_cast<int>(axis));
+      const auto is_within = [&](double line) { return line >= cells.front() && line <= cells.back(); };
+      std::vector<double> within;
+      std::ranges::copy_if(lines, std::back_inserter(within), is_within);
+      CHECK(within == cells);
+      CHECK(lines.size() > cells.size());  // the grid ends far too near for these frequencies
+    }
+  }
+  CHECK(d3::companions(meshes).bands[0].is_linear);
+  options.only_cells = false;
+  CHECK_FALSE(d3::design_meshes(model, tests::volume_survey(), options).bands[0].is_linear);
 }
 
 TEST_CASE("3-D mesh design: companions keep the lines of contacts", "[physics][mt]") {
