@@ -25,10 +25,11 @@ struct ForcingState {
 [[nodiscard]] double next_forcing(const ForcingState& before, double gradient_norm, double largest);
 
 /// A system that is solved by products of the linearization with single vectors; J is never formed. A
-/// subspace of models grows along gradients of the objective, preconditioned by the model covariance, until
-/// the gradient of the wanted λ is small. Each direction costs one `jvp` and one `vjp` and serves all later
-/// λ, jumps and creeping steps alike. source: Lampe, Reichel & Voss 2012, Linear Algebra Appl. 436, 2845
-/// (expansion by gradients); docs/theory/inversion.md.
+/// subspace of models grows along gradients of the objective, preconditioned by the model covariance. It is
+/// large enough once the gradient of the wanted λ is small and a further direction hardly lowers the
+/// objective. Each direction costs one `jvp` and one `vjp` and serves all later λ, jumps and creeping steps
+/// alike. source: Lampe, Reichel & Voss 2012, Linear Algebra Appl. 436, 2845 (expansion by gradients);
+/// docs/theory/inversion.md.
 ///
 /// Further unknowns follow each direction of the cells: they take the values that are best for it, found from
 /// their columns of J. So the number of directions is that of a system without them, and one more. source:
@@ -38,7 +39,7 @@ struct ForcingState {
 class MatrixFreeSystem final : public GaussNewtonSystem {
  public:
   struct Terms {
-    double forcing = 0.1;        ///< a solve ends when its gradient fell to this share
+    double forcing = 0.1;        ///< a solve ends no sooner than its gradient fell to this share
     int max_steps = 15;          ///< directions of one linearization besides that of the present model
     Eigen::Index n_further = 0;  ///< as in `Objective`
     std::function<void(int step)> on_step{};

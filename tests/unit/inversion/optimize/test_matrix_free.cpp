@@ -87,6 +87,24 @@ TEST_CASE("matrix-free: the error of a step is bounded by the forcing, and its p
   CHECK(problem.map->counts.n_products() == n_products);
 }
 
+TEST_CASE("matrix-free: a curvature far above the others does not end a solve") {
+  LinearStep problem;
+  // The mean of the model has ten thousand times the curvature of all else.
+  const auto map = core::affine(tests::random_matrix(LinearStep::n_data, LinearStep::n, 1) +
+                                    Eigen::MatrixXd::Constant(LinearStep::n_data, LinearStep::n, 100.0),
+                                Eigen::VectorXd::Ones(LinearStep::n_data));
+  problem.map = std::make_shared<tests::CountedMap>(map);
+  problem.model.array() -= problem.model.mean();
+  const auto expected = make_dense_system(SystemSpace::data, problem.team, *map->linearize(problem.model),
+                                          problem.objective, problem.model);
+  const MatrixFreeSystem system = problem.system({.forcing = 0.1, .max_steps = 30});
+  for (const double lambda : {100.0, 1.0}) {
+    INFO(lambda << ", " << system.n_steps());
+    CHECK(system.linear_rms(lambda) < 1.5 * expected->linear_rms(lambda));
+  }
+  CHECK(system.n_steps() < LinearStep::n);
+}
+
 TEST_CASE("matrix-free: further unknowns follow the directions of the others and cost one more") {
   LinearStep problem;
   constexpr Eigen::Index n_further = 10, n_cells = LinearStep::n - n_further;
