@@ -32,7 +32,8 @@ struct CompileOptions {
   Exactness exactness = Exactness::strict;  ///< fast: bits change, but not in functions of loops and branches
   Breaks breaks = Breaks::counted;
   /// Bytes that a plan may take beside inputs and results (`CompileStats::block_bytes`): where it would take
-  /// more, ops of the part before its fullest moment run again behind it. 0: no limit
+  /// more, ops of the part before its fullest moment run again behind it. Of functions that read values,
+  /// parts that cannot keep it run op by op, beyond it. 0: no limit
   std::size_t budget = 0;
   /// Kept at a time; beyond them the oldest goes. As many again for what is between reads of values.
   int most_plans = 8;
@@ -41,7 +42,8 @@ struct CompileOptions {
   /// Axes that all have one extent n. Where n is another than before, f is recorded for it and for a third
   /// extent. The three programs may differ in numbers of the form a n + b. Then one plan serves all n from
   /// 2 to the bound, on memory for the bound. Else the shape stays static, and the recompilation says why. f
-  /// must not decide by n, on the host, what it records or feeds.
+  /// must not decide by n, on the host, what it records or feeds. Functions that read values have a plan per
+  /// n.
   std::vector<BatchAxis> symbolic = {};
 };
 
@@ -74,7 +76,7 @@ struct CompileStats {
   std::int64_t n_plans = 0;      ///< made; equal programs share one
   std::int64_t n_resized = 0;    ///< plans set anew for another extent of symbolic axes, which are not made
   std::int64_t n_segments = 0;   ///< parts of calls between two reads of values that ran as plans
-  std::int64_t n_op_by_op = 0;   ///< those that ran op by op: too small, new, or one too many
+  std::int64_t n_op_by_op = 0;   ///< the others: small, new, no program, or beyond a limit
   std::int64_t n_launches = 0;   ///< kernels called by plans
   std::int64_t n_copies = 0;     ///< those of them that only remove gaps from an operand
   std::int64_t n_undonated = 0;  ///< arrays that runs gave cells in new memory, not in that of the old ones
@@ -101,7 +103,7 @@ class Compiled {
   /// fails, or f throws, none has changed. Inside of a transform or of another compiled function, and while
   /// an `ExecutionObserver` looks on, it is f itself. errors: those of f and its kernels; InvalidArgument
   /// where f reads values of its arguments or cells and breaks are refused; InvalidArgument for a budget that
-  /// cannot be kept, with the smallest that can.
+  /// cannot be kept, with the smallest that can, but not of a function that reads values.
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
   [[nodiscard]] CompileStats stats() const;

@@ -45,9 +45,12 @@ std::uint64_t hash_of(const Node& leaf) {
 
 void SegmentNodes::take(std::span<Node* const> nodes, bool all_leave) {
   nodes_.assign(nodes.begin(), nodes.end());
-  std::ranges::sort(nodes_, {}, [](const Node* node) { return node->sequence; });
   number_operands();
   find_leaving(all_leave);
+}
+
+bool SegmentNodes::run_graphs() const {
+  return std::ranges::any_of(nodes_, [](const Node* node) { return static_cast<bool>(node->op->run); });
 }
 
 void SegmentNodes::number_operands() {

@@ -10,18 +10,20 @@
 
 namespace lodestone::engine {
 
-/// Recorded nodes without values that are to run together, in the order in which they were recorded, and the
-/// values that they take from outside: leaves. Used for one list of nodes after the other.
+/// Recorded nodes without values that are to run together, inputs before users, and the values that they take
+/// from outside: leaves. Used for one list of nodes after the other.
 class SegmentNodes {
  public:
   /// Number of a node, or -1 minus that of a leaf.
   using Operand = int;
 
-  /// Takes nodes of this thread, which stand in any order; `all_leave`: each of them is asked for.
+  /// Takes nodes of this thread in the order in which they would run; `all_leave`: each of them is asked for.
   void take(std::span<Node* const> nodes, bool all_leave);
 
   /// Returns false where a tuple is used as a whole, which no program can say.
   [[nodiscard]] bool are_program() const { return are_program_; }
+  /// Returns whether one runs a graph of its own.
+  [[nodiscard]] bool run_graphs() const;
   [[nodiscard]] const std::vector<Node*>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<Node*>& leaves() const { return leaves_; }
   /// Returns what the nodes take, one after the other.

@@ -32,18 +32,21 @@ bool is_worth_a_plan(std::span<Node* const> nodes) {
   return false;
 }
 
-/// Gives nodes the outputs of a plan, tuples several.
+/// Gives nodes the outputs of a plan, tuples several. What a node that runs a graph has evaluated itself
+/// keeps its value, which others may look at already.
 void give(const std::vector<Node*>& nodes, Tensors outputs) {
   auto next = outputs.begin();
   for (Node* node : nodes) {
-    if (node->aval.kind == Kind::tuple) {
-      auto& tuple = static_cast<TupleValue&>(*node->object);
-      const auto end = next + std::ssize(tuple.avals);
-      tuple.elements.assign(std::make_move_iterator(next), std::make_move_iterator(end));
-      next = end;
+    const bool is_tuple = node->aval.kind == Kind::tuple;
+    const auto first = next;
+    next += is_tuple ? std::ssize(static_cast<const TupleValue&>(*node->object).avals) : 1;
+    if (node->is_evaluated()) continue;
+    if (is_tuple) {
+      static_cast<TupleValue&>(*node->object)
+          .elements.assign(std::make_move_iterator(first), std::make_move_iterator(next));
       continue;
     }
-    const Node& value = (next++)->node();
+    const Node& value = first->node();
     node->buffer = value.buffer;
     node->look = value.look;
     node->object = value.object;
@@ -62,8 +65,15 @@ SegmentPlans::Known SegmentPlans::known(const Entries& entries, const SegmentNod
   return {like, false};
 }
 
-SegmentPlans::EntryPtr SegmentPlans::made(const SegmentNodes& nodes, const EntryPtr& like) const {
-  const auto entry = std::make_shared<Entry>(like ? like->code : SegmentCode(nodes), nullptr);
+void SegmentPlans::Entry::note(std::int64_t call) const {
+  std::int64_t before = latest_call;
+  while (before < call && !latest_call.compare_exchange_weak(before, call)) {
+  }
+}
+
+SegmentPlans::EntryPtr SegmentPlans::made(const SegmentNodes& nodes, const EntryPtr& like,
+                                          std::int64_t call) const {
+  const auto entry = std::make_shared<Entry>(like ? like->code : SegmentCode(nodes), nullptr, call);
   if (like) entry->code.free_numbers(nodes);
   try {
     entry->plan = make_(entry->code.program(nodes), entry->code.strides());
@@ -77,7 +87,10 @@ bool SegmentPlans::make_room(Entries& entries, std::int64_t call) {
   const auto oldest =
       std::ranges::min_element(entries, {}, [](const EntryPtr& each) { return each->latest_call.load(); });
   if ((*oldest)->latest_call >= call) return false;
-  seen_.erase((*oldest)->code.hash());
+  {
+    const std::lock_guard lock(mutex_);
+    seen_.erase((*oldest)->code.hash());
+  }
   entries.erase(oldest);
   core::log::warning(core::log::Id("engine::compile#too_many_segments"),
                      "a compiled function that reads values has more than {} plans, the oldest is dropped; "
@@ -86,19 +99,23 @@ bool SegmentPlans::make_room(Entries& entries, std::int64_t call) {
   return true;
 }
 
+bool SegmentPlans::is_new(const SegmentNodes& nodes) {
+  constexpr std::size_t most_seen = 1024;
+  const std::lock_guard lock(mutex_);
+  if (seen_.size() >= most_seen) seen_.clear();
+  return seen_.insert(nodes.hash()).second;
+}
+
 SegmentPlans::EntryPtr SegmentPlans::added(const SegmentNodes& nodes, std::int64_t call) {
   const std::lock_guard making(making_);
   Entries entries = *latest_entries();
   const Known found = known(entries, nodes);
   if (found.is_same) return found.entry;  // another thread has made it
-  constexpr std::size_t most_seen = 1024;
-  if (seen_.size() >= most_seen) seen_.clear();
-  if (!found.entry && seen_.insert(nodes.hash()).second) return {};
   if (found.entry)
     std::erase(entries, found.entry);
   else if (!make_room(entries, call))
     return {};
-  entries.push_back(made(nodes, found.entry));
+  entries.push_back(made(nodes, found.entry, call));
   const std::lock_guard lock(mutex_);
   entries_ = std::make_shared<const Entries>(std::move(entries));
   return entries_->back();
@@ -106,9 +123,10 @@ SegmentPlans::EntryPtr SegmentPlans::added(const SegmentNodes& nodes, std::int64
 
 SegmentPlans::EntryPtr SegmentPlans::entry(const SegmentNodes& nodes, std::int64_t call) {
   const Known found = known(*latest_entries(), nodes);
+  if (!found.entry && is_new(nodes)) return {};
   const EntryPtr entry = found.is_same ? found.entry : added(nodes, call);
   if (!entry) return {};
-  entry->latest_call = std::max(entry->latest_call.load(), call);
+  entry->note(call);
   return entry->plan ? entry : nullptr;
 }
 
@@ -116,7 +134,7 @@ SegmentScope::SegmentScope(SegmentPlans& plans)
     : plans_(plans), call_(++plans.n_calls_), nodes_(std::exchange(spare_nodes, {})) {}
 SegmentScope::~SegmentScope() { std::swap(spare_nodes, nodes_); }
 
-std::span<Node* const> SegmentScope::run(std::span<Node* const> nodes, bool all_stay) {
+bool SegmentScope::run(std::span<Node* const> nodes, bool all_stay, void (*forget)(Node&)) {
   SegmentPlans::EntryPtr entry;
   if (is_worth_a_plan(nodes)) {
     nodes_.take(nodes, all_stay);
@@ -124,13 +142,16 @@ std::span<Node* const> SegmentScope::run(std::span<Node* const> nodes, bool all_
   }
   if (!entry) {
     ++plans_.n_op_by_op_;
-    return {};
+    return false;
   }
+  std::vector<NodePtr> held;  // a node that runs a graph may let go of those that are to get values
+  if (nodes_.run_graphs()) held = {nodes_.leaving().begin(), nodes_.leaving().end()};
   give(nodes_.leaving(), entry->plan->run(entry->code.inputs(nodes_)));
+  for (Node* node : nodes_.leaving()) forget(*node);  // others, which only these own, go with that
   ++plans_.n_segments_;
   plans_.n_launches_ += entry->plan->n_launches();
   plans_.n_copies_ += entry->plan->n_copies();
-  return nodes_.leaving();
+  return true;
 }
 
 }  // namespace lodestone::engine

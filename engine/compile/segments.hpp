@@ -39,8 +39,9 @@ class SegmentPlans {
   friend class SegmentScope;
   struct Entry {
     SegmentCode code;
-    std::shared_ptr<const Plan> plan;                  ///< null: a plan would take more than the budget
-    mutable std::atomic<std::int64_t> latest_call{0};  ///< that needed it
+    std::shared_ptr<const Plan> plan;               ///< null: a plan would take more than the budget
+    mutable std::atomic<std::int64_t> latest_call;  ///< that needed it
+    void note(std::int64_t call) const;             ///< makes it the latest, if it is
   };
   using EntryPtr = std::shared_ptr<const Entry>;
   using Entries = std::vector<EntryPtr>;
@@ -56,18 +57,20 @@ class SegmentPlans {
     bool is_same;
   };
   [[nodiscard]] static Known known(const Entries& entries, const SegmentNodes& nodes);
-  /// Returns a new entry; null for nodes that are seen for the first time, or have no room.
+  /// Returns a new entry, or that of another thread; null for nodes that have no room.
   [[nodiscard]] EntryPtr added(const SegmentNodes& nodes, std::int64_t call);
   /// Makes an entry. `like`: one that matches but for numbers, or null.
-  [[nodiscard]] EntryPtr made(const SegmentNodes& nodes, const EntryPtr& like) const;
+  [[nodiscard]] EntryPtr made(const SegmentNodes& nodes, const EntryPtr& like, std::int64_t call) const;
+  /// Notes these nodes; returns true for the first time.
+  [[nodiscard]] bool is_new(const SegmentNodes& nodes);
   /// Takes an entry off the list, for another one that this call needs. False: it needs all of them.
   [[nodiscard]] bool make_room(Entries& entries, std::int64_t call);
 
   const Make make_;
   const std::size_t most_plans_;
   const std::source_location where_;
-  mutable std::mutex mutex_;  ///< held while the list is read or replaced
   std::mutex making_;         ///< held while a plan is made
+  mutable std::mutex mutex_;  ///< held while one of the next two is read or changed
   std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();  // replaced as a whole
   std::unordered_set<std::uint64_t> seen_;  ///< hashes of segments without a plan
   std::atomic<std::int64_t> n_calls_{0}, n_segments_{0}, n_op_by_op_{0}, n_launches_{0}, n_copies_{0};
@@ -78,7 +81,7 @@ class SegmentScope final : public TogetherScope {
  public:
   explicit SegmentScope(SegmentPlans& plans);
   ~SegmentScope() override;
-  [[nodiscard]] std::span<Node* const> run(std::span<Node* const> nodes, bool all_stay) override;
+  [[nodiscard]] bool run(std::span<Node* const> nodes, bool all_stay, void (*forget)(Node&)) override;
 
  private:
   SegmentPlans& plans_;

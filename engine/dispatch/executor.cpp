@@ -200,10 +200,7 @@ bool has_run_by(TogetherScope* scope, Order& order) {
     if (is_element(*node) && node->inputs[0]->is_evaluated()) run(*node);
   }
   const std::span<Node* const> nodes = order.pending();
-  const std::span<Node* const> leaving =
-      nodes.empty() ? nodes : scope->run(nodes, keep_depth > 0 || outside_keeps);
-  for (Node* node : leaving) forget_inputs(*node);  // others, which only these own, go with that
-  return nodes.empty() || !leaving.empty();
+  return nodes.empty() || scope->run(nodes, keep_depth > 0 || outside_keeps, forget_inputs);
 }
 
 }  // namespace

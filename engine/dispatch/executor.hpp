@@ -46,10 +46,11 @@ class TogetherScope {
   /// Returns true if one counts on this thread.
   [[nodiscard]] static bool is_open();
 
-  /// Gives values to nodes without one, which stand inputs before users. `all_stay`: a transform will walk
-  /// through them. Returns those that have values now: all that have an owner beside these nodes, or none,
-  /// and then they run one by one. errors: those of the kernels; no node has a value then.
-  [[nodiscard]] virtual std::span<Node* const> run(std::span<Node* const> nodes, bool all_stay) = 0;
+  /// Gives values to nodes without one, which stand inputs before users: to all that have an owner beside
+  /// these nodes. `all_stay`: a transform will walk through them. `forget`: called for each that has its
+  /// value. Returns false where none has, and they have to run one by one. errors: those of the kernels; none
+  /// has a value then, but what a node that runs a graph has evaluated itself.
+  [[nodiscard]] virtual bool run(std::span<Node* const> nodes, bool all_stay, void (*forget)(Node&)) = 0;
 
  private:
   TogetherScope* outer_;

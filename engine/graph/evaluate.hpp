@@ -23,7 +23,7 @@ class NoValues final : public core::InvalidArgument {
 /// without other uses gives its buffer to the output where the kernel allows it; every other buffer is
 /// freed after its last use. errors: InvalidArgument for a node of another thread or one that depends on a
 /// placeholder; those of the kernels: what ran before stays evaluated, the node that failed and those behind
-/// it stay recorded.
+/// it stay recorded. Where a `TogetherScope` runs them all at once, all stay recorded.
 void evaluate(std::span<const NodePtr> outputs);
 
 /// Called for every recorded node that does not run at once: past `most_pending` of them the newest is
