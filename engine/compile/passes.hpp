@@ -16,7 +16,7 @@ struct Pass {
   std::string_view name;
   Stage gives;
   Program (*run)(const Program& program, std::span<const Strides> inputs, std::span<const Donor> donors);
-  bool follows_budget = false;  ///< with a budget it runs on what recomputation gives, if that then fits
+  bool follows_budget = false;  ///< runs, with a budget, on what recomputation gives, if that then fits
 };
 
 /// Returns the passes of a level, in their order.

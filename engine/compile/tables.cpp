@@ -83,8 +83,8 @@ std::vector<bool> Tabling::used() const {
   return result;
 }
 
-/// Returns whether an instruction that reads these values would, as a part of a table, read an input when the
-/// output that replaces it is written, though every read of it comes before that now.
+/// Returns whether an instruction, as a part of a table, would be the one that reads an input too late: when
+/// the output that replaces it is written, and now all reads come before. `operands`: what it reads.
 bool Tabling::reads_late(std::span<const ValueId> operands, Number number, Number last) const {
   const auto is_read = [&](ValueId input) {
     return std::ranges::any_of(operands, [&](ValueId id) { return lives_.root(id) == input; });

@@ -12,8 +12,8 @@ namespace lodestone::engine {
 
 /// Returns a program in which such ops and clusters are one instruction with a table of programs, where the
 /// last of them stood. An op stays where it is if its operands would otherwise live longer and raise the peak
-/// of memory, or if an output would otherwise be written before the op has read the input in whose memory it
-/// may lie. `donors`: such outputs and inputs. No table goes past a function or an effect.
+/// of memory. So does an op that would read an input when the output in its memory is written. `donors`: such
+/// outputs and inputs. No table goes past a function or an effect.
 [[nodiscard]] Program tabled(const Program& program, std::span<const Donor> donors);
 
 }  // namespace lodestone::engine

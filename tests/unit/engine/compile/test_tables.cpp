@@ -332,6 +332,15 @@ TEST_CASE("tables: a part that reads a cell runs before its new value is written
     }
     CHECK(stats[1].n_launches < stats[0].n_launches);
   }
+  const Variable cell("cell", waves({400}, 1), Variable::Role::state);
+  const Compiled compiled = compile([&](const Tensors& x) -> Tensors {
+    const Tensor before = cell.value(), first = changed(before);
+    cell.assign(changed(x[0]));
+    return {first, changed(before + x[0])};  // so that the cell gets new memory anyway
+  });
+  for (int i = 0; i < n_steps; ++i) compiled({waves({400}, 5 + i)});
+  CHECK(compiled.stats().n_launches == n_steps);
+  CHECK(compiled.stats().n_undonated == n_steps);
 }
 
 TEST_CASE("tables: carries of loops keep their one place", "[engine]") {
