@@ -239,18 +239,23 @@ TEST_CASE("tables: one plan serves batches of all extents", "[engine]") {
 
 namespace {
 
-/// Twelve dense layers, trained by Adam.
+/// Dense layers of these widths.
+Sequential dense(const std::vector<Dim>& widths) {
+  InitialValues initial(3, DType::f32);
+  std::vector<Layer> layers;
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    layers.emplace_back(Linear(widths[i - 1], widths[i], initial));
+    layers.emplace_back(swish);
+  }
+  return Sequential(layers);
+}
+
+/// A network that Adam trains, with its step.
 struct Training {
-  InitialValues initial{3, DType::f32};
-  Sequential net = [&] {
-    std::vector<Layer> layers;
-    for (int i = 0; i < 12; ++i) {
-      layers.emplace_back(Linear(256, 256, initial));
-      layers.emplace_back(swish);
-    }
-    return Sequential(layers);
-  }();
-  Adam adam{net, {.learning_rate = 0.01}};
+  explicit Training(const std::vector<Dim>& widths)
+      : net(dense(widths)), adam(net, {.learning_rate = 0.01}) {}
+  Sequential net;
+  Adam adam;
   Tensors operator()(const Tensors& batch) const {
     const auto loss = [&] { return mean_squared_error(net(batch[0]), batch[1]); };
     const auto [value, gradients] = value_and_grad(loss, net.parameters());
@@ -273,13 +278,14 @@ std::size_t smallest_budget(const Function& f, const Tensors& in) {
 }  // namespace
 
 TEST_CASE("tables: budgets are those without them, and have tables where they have room", "[engine]") {
+  const std::vector<Dim> widths(13, 256);
   const Tensors batch{waves({64, 256}, 1, DType::f32), waves({64, 256}, 2, DType::f32)};
   struct Run {
     CompileStats stats;
     Tensors end;
   };
   const auto run = [&](std::size_t budget) {
-    const Training training;
+    const Training training(widths);
     const Compiled compiled = compile(training, {.level = Level::O1, .budget = budget});
     Tensors end;
     for (int i = 0; i < n_steps; ++i) end = compiled(batch);
@@ -288,7 +294,7 @@ TEST_CASE("tables: budgets are those without them, and have tables where they ha
     return Run{compiled.stats(), end};
   };
   const Run free = run(0);
-  const std::size_t least = smallest_budget(Training(), batch);
+  const std::size_t least = smallest_budget(Training(widths), batch);
   CHECK(least < free.stats.block_bytes / 2);  // gradients that wait for each other would fill the rest
   const Run tight = run(least), loose = run(free.stats.block_bytes);
   CHECK(tight.stats.block_bytes <= least);
@@ -296,6 +302,16 @@ TEST_CASE("tables: budgets are those without them, and have tables where they ha
   CHECK(loose.stats.n_launches == free.stats.n_launches);
   CHECK(same_bits(tight.end, free.end));
   CHECK(same_bits(loose.end, free.end));
+
+  // Sizes that do not fit in each other's places: a table would take more than most of these budgets.
+  const Training other({16, 17, 18, 19, 20, 21, 22, 23, 24});
+  const Tensors in{waves({3, 16}, 1, DType::f32), waves({3, 24}, 2, DType::f32)};
+  const std::size_t from = smallest_budget(other, in);
+  for (std::size_t budget = from; budget < 2 * from; budget += from / 8) {
+    const Compiled compiled = compile(other, {.level = Level::O1, .budget = budget});
+    compiled(in);
+    CHECK(compiled.stats().block_bytes <= budget);
+  }
 }
 
 TEST_CASE("tables: a part that reads a cell runs before its new value is written", "[engine]") {
