@@ -19,6 +19,7 @@
 #include "tests/unit/engine/same_bits.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <regex>
@@ -443,6 +444,40 @@ TEST_CASE("tables: two devices have one each", "[engine]") {
   for (std::size_t i = 0; i < in.size(); ++i) CHECK(result[i].device() == in[i].device());
 }
 
+namespace {
+
+std::atomic<std::int64_t> most_rows{0};  // of a call of the function below
+
+void note_rows(std::int64_t, std::int64_t n, const TilePlace*, const TilePlace*) {
+  std::int64_t most = most_rows;
+  while (n > most && !most_rows.compare_exchange_weak(most, n)) continue;
+}
+
+}  // namespace
+
+TEST_CASE("tables: threads share long rows beside many plain elements", "[engine]") {
+  const Function f = [](const Tensors& x) -> Tensors {
+    const Tensor y = engine::exp(x[0]);
+    return {y - sum(engine::tanh(y) * y, Axes{1}, Keep::yes), x[1] * 0.5 + 1.0};
+  };
+  const Tensors in{waves({256, 500}, 1), waves({400000}, 2)};
+  const tests::Threads threads(2);
+  ProgramParts parts = plan_of(f, in, Level::O1)->running().parts();
+  for (Instruction& each : parts.instructions) {
+    if (each.op != &fused_op()) continue;
+    TileAttrs attrs = attrs_as<TileAttrs>(*each.attrs);
+    REQUIRE(attrs.programs.size() == 2);
+    REQUIRE(attrs.programs[0]->expr().row == 500);
+    attrs.programs[0] =
+        std::make_shared<const cpu_backend::TileProgram>(attrs.programs[0]->expr(), note_rows);
+    each.attrs = make_attrs(std::move(attrs));
+  }
+  most_rows = 0;
+  static_cast<void>(Plan(Program(parts), tests::strides_of(in)).run(in));
+  CHECK(most_rows > 0);
+  CHECK(most_rows <= 256 / 4);  // two threads take eight pieces of equal work
+}
+
 TEST_CASE("tables: parts with rows run beside plain ones on several threads", "[engine]") {
   const Function f = [](const Tensors& x) -> Tensors {
     const Tensor y = engine::exp(x[0]);
@@ -456,7 +491,11 @@ TEST_CASE("tables: parts with rows run beside plain ones on several threads", "[
     const tests::Threads threads(n);
     for (HostJit* const each : {&HostJit::none(), &jit}) {
       const auto plan = plan_of(f, in, Level::O1, *each);
-      CHECK(plan->n_launches() == 1);
+      REQUIRE(plan->n_launches() == 1);
+      const auto& programs = attrs_as<TileAttrs>(*plan->lowered().launches[0].attrs).programs;
+      std::vector<Dim> rows;
+      for (const cpu_backend::TileProgramPtr& program : programs) rows.push_back(program->expr().row);
+      CHECK(rows == std::vector<Dim>{500, 1, 7});
       CHECK(same_bits(plan->run(in), f(in)));
     }
   }
