@@ -424,7 +424,7 @@ void Compiled::State::make_symbolic(Family& family, const Entry& base, const Key
   }
   const auto strides = [&](Dim n) { return strides_at(key, n, recorded.program.n_inputs()); };
   const auto passes = [&](const Program& program, Dim n) {
-    return optimized(program, strides(n), options_.level, options_.budget);
+    return optimized(program, strides(n), options_.level, family.donors, options_.budget);
   };
   family.symbolic = std::make_shared<const SymbolicPlan>(
       SymbolicPlan::At{first, base.plan->program()}, SymbolicPlan::At{second, recorded.program},

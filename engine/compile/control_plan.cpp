@@ -93,11 +93,20 @@ bool has_same_places(const Program& a, const Program& b) {
   return std::ranges::equal(a.instructions(), b.instructions(), is_same);
 }
 
+/// Returns what may lie in one place, as far as a function tells: inputs and the outputs in their order, as
+/// carries of loops do.
+std::vector<Donor> in_turn(const Program& program) {
+  std::vector<Donor> donors;
+  for (std::uint32_t i = 0; i < std::min(program.n_inputs(), program.outputs().size()); ++i)
+    donors.push_back({i, i});
+  return donors;
+}
+
 }  // namespace
 
 Body::Body(Program program, std::span<const Strides> inputs, Level level)
     : program_(std::move(program)),
-      optimized_(after(program_, inputs, passes_of(level))),
+      optimized_(after(program_, inputs, passes_of(level), in_turn(program_))),
       lowered_(engine::lowered(running(), inputs, level, Leaving::to_given_places)) {}
 
 std::size_t Body::bytes() const { return lowered_.blocks.empty() ? 0 : lowered_.blocks[0].bytes; }

@@ -76,23 +76,28 @@ GeneratedLaunches::GeneratedLaunches(const Lowered& lowered, HostJit& jit) : jit
   }
 }
 
-/// Returns whether the functions of a launch are there, all at once: runs may be using older attributes.
-bool GeneratedLaunches::is_ready(Each& each) {
+/// Returns whether all functions of a launch are there that will be, and at least one. They are taken at
+/// once, because runs may be using older attributes; programs without one are interpreted.
+bool GeneratedLaunches::is_ready(Each& each) const {
   if (each.attrs) return true;
+  const bool may_come = jit_.is_on();  // before one looks for functions: afterwards none is made
   const std::span<const TileProgramPtr> programs = programs_of(*each.op, *each.interpreted);
   TilePrograms made;
+  bool has_any = false;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const ExprFn function = each.kernels[i] == nullptr ? nullptr : each.kernels[i]->function();
-    if (function == nullptr && each.kernels[i] != nullptr) return false;
+    if (function == nullptr && each.kernels[i] != nullptr && may_come) return false;
+    has_any = has_any || function != nullptr;
     made.push_back(std::make_shared<const cpu_backend::TileProgram>(programs[i]->expr(), function));
   }
+  if (!has_any) return false;
   each.attrs = with_programs(*each.op, *each.interpreted, std::move(made));
   return true;
 }
 
 std::int64_t GeneratedLaunches::n_ready() const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::count_if(each_, is_ready);
+  return std::ranges::count_if(each_, [this](Each& each) { return is_ready(each); });
 }
 
 }  // namespace lodestone::engine

@@ -30,7 +30,7 @@ class GeneratedLaunches {
       if (is_ready(each)) visit(each.launch, *each.attrs);
     }
   }
-  /// Returns the number of launches that run by text now.
+  /// Returns the number of launches that run by text now, with all or some of their programs.
   [[nodiscard]] std::int64_t n_ready() const;
 
  private:
@@ -39,9 +39,9 @@ class GeneratedLaunches {
     std::vector<GeneratedKernelPtr> kernels;  ///< by program, null for one without text
     const OpInfo* op;
     const Attrs* interpreted;
-    AttrsPtr attrs = {};  ///< these with the functions, once all are there
+    AttrsPtr attrs = {};  ///< these with the functions, once no more will come
   };
-  static bool is_ready(Each& each);
+  [[nodiscard]] bool is_ready(Each& each) const;
 
   HostJit& jit_;
   mutable std::mutex mutex_;

@@ -17,16 +17,17 @@
 namespace lodestone::engine {
 namespace {
 
-Program rewriting(const Program& program, std::span<const Strides>) { return rewritten(program).program; }
-Program merging(const Program& program, std::span<const Strides> inputs) {
-  return clustered(program, inputs);
-}
-Program hooking(const Program& program, std::span<const Strides> inputs) { return hooked(program, inputs); }
-Program joining(const Program& program, std::span<const Strides> inputs) { return tabled(program, inputs); }
+using InputStrides = std::span<const Strides>;
+using Donors = std::span<const Donor>;
+
+Program rewriting(const Program& program, InputStrides, Donors) { return rewritten(program).program; }
+Program merging(const Program& program, InputStrides inputs, Donors) { return clustered(program, inputs); }
+Program hooking(const Program& program, InputStrides inputs, Donors) { return hooked(program, inputs); }
+Program joining(const Program& program, InputStrides, Donors donors) { return tabled(program, donors); }
 
 constexpr std::array passes_of_1{
     Pass{"rewriting", Stage::rewritten, rewriting}, Pass{"merging", Stage::merged, merging},
-    Pass{"hooking", Stage::running, hooking}, Pass{"joining", Stage::running, joining}};
+    Pass{"hooking", Stage::running, hooking}, Pass{"joining", Stage::running, joining, true}};
 
 /// Returns true if faults of the compiler shall not be passed over.
 bool must_compile() {
@@ -73,14 +74,14 @@ std::span<const Pass> passes_of(Level level) {
 }
 
 std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
-                             std::span<const Pass> passes) {
+                             std::span<const Pass> passes, std::span<const Donor> donors) {
   std::optional<Program> result;
   for (const Pass& pass : passes) {
     core::TimelineScope event(core::Timeline::Kind::pass, pass.name);
     try {
       const Program& before = result ? *result : program;
       const std::int64_t n_before = std::ssize(before.instructions());
-      Program made = pass.run(before, inputs);
+      Program made = pass.run(before, inputs, donors);
       check_effects(before, made);
       result = std::move(made);
       event.set_numbers(n_before, std::ssize(result->instructions()));

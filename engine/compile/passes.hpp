@@ -2,6 +2,7 @@
 // Inside of the engine: what the compiler does to a program, step by step.
 #pragma once
 
+#include "engine/compile/donation.hpp"
 #include "engine/compile/level.hpp"
 #include "engine/compile/rewrite.hpp"
 
@@ -9,12 +10,13 @@
 
 namespace lodestone::engine {
 
-/// A step of the compiler, for inputs with such strides. It gives a program with the same bits, which is
-/// verified as every program.
+/// A step of the compiler, for inputs with such strides, and outputs that may take the memory of inputs. It
+/// gives a program with the same bits, which is verified as every program.
 struct Pass {
   std::string_view name;
   Stage gives;
-  Program (*run)(const Program& program, std::span<const Strides> inputs);
+  Program (*run)(const Program& program, std::span<const Strides> inputs, std::span<const Donor> donors);
+  bool follows_budget = false;  ///< runs, with a budget, on what recomputation gives, if that then fits
 };
 
 /// Returns the passes of a level, in their order.
@@ -25,12 +27,12 @@ struct Pass {
 /// environment.
 void forgive(std::string_view part, const std::exception& error);
 
-/// Returns a program after the passes; none where there are none. `inputs`: strides of what it will run on. A
-/// pass that fails, by whatever exception, is a fault of the compiler, not of the user: then none of them
-/// counts, the program runs as it was recorded, and the fault is forgiven. errors: those of lowering the
-/// program as it is.
+/// Returns a program after the passes; none where there are none. `inputs`: strides of what it will run on.
+/// `donors`: outputs that may take the memory of inputs. A pass that fails, by whatever exception, is a fault
+/// of the compiler, not of the user: then none of them counts, the program runs as it was recorded, and the
+/// fault is forgiven. errors: those of lowering the program as it is.
 [[nodiscard]] std::optional<Program> after(const Program& program, std::span<const Strides> inputs,
-                                           std::span<const Pass> passes);
+                                           std::span<const Pass> passes, std::span<const Donor> donors = {});
 
 /// Returns a program after the liberties of fast mode, with their numbers; none where that fails, as above.
 [[nodiscard]] std::optional<Rewritten> with_liberties(const Program& program);

@@ -38,10 +38,18 @@ bool have_room_for(const std::vector<Block>& blocks, const std::vector<Block>& o
 }  // namespace
 
 std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs, Level level,
-                                 std::size_t budget) {
-  std::optional<Program> result = after(program, inputs, passes_of(level));
-  return budget == 0 ? std::move(result)
-                     : within_budget(result ? *std::move(result) : program, inputs, budget, level);
+                                 std::span<const Donor> donors, std::size_t budget) {
+  const std::span<const Pass> passes = passes_of(level);
+  if (budget == 0) return after(program, inputs, passes, donors);
+  const auto n_before =
+      static_cast<std::size_t>(std::ranges::find_if(passes, &Pass::follows_budget) - passes.begin());
+  std::optional<Program> before = after(program, inputs, passes.first(n_before), donors);
+  const bool has_passed = before.has_value();  // else there are no passes, or one of them is at fault
+  Program within = within_budget(has_passed ? *std::move(before) : program, inputs, budget, level);
+  std::optional<Program> result;
+  if (has_passed) result = after(within, inputs, passes.subspan(n_before), donors);
+  const bool fits = result && block_bytes(*result, inputs, level, budget) <= budget;
+  return fits ? std::move(result) : std::move(within);
 }
 
 /// A plan with every call made ready, for one run at a time.
@@ -91,7 +99,7 @@ struct Plan::Memory {
 
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
            HostJit& jit, std::size_t budget)
-    : Plan(program, engine::optimized(program, inputs, level, budget), inputs, level, std::move(donors), jit,
+    : Plan(program, engine::optimized(program, inputs, level, donors, budget), inputs, level, donors, jit,
            nullptr) {}
 
 Plan::Plan(Program program, std::optional<Program> optimized, std::span<const Strides> inputs, Level level,

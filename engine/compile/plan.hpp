@@ -91,16 +91,17 @@ class Plan {
 };
 
 /// Makes a plan as `Plan` does. A fault of the compiler, met by the passes or found by the verifier, is
-/// forgiven
-/// (`passes.hpp`): then it is a plan of the program as it was recorded, without donors. errors: those of
-/// `Plan` that come from the program or the budget.
+/// forgiven (`passes.hpp`): then it is a plan of the program as it was recorded, without donors. errors:
+/// those of `Plan` that come from the program or the budget.
 [[nodiscard]] std::shared_ptr<const Plan> plan_or_recorded(const Program& program,
                                                            std::span<const Strides> inputs, Level level,
                                                            std::vector<Donor> donors, HostJit& jit,
                                                            std::size_t budget = 0);
 
-/// Returns what a level and a budget make of a program, where it is another; see `Plan`.
+/// Returns what a level and a budget make of a program, where it is another; see `Plan`. Passes that let
+/// values live longer run on what recomputation gives, where the result keeps to the budget.
 [[nodiscard]] std::optional<Program> optimized(const Program& program, std::span<const Strides> inputs,
-                                               Level level, std::size_t budget);
+                                               Level level, std::span<const Donor> donors,
+                                               std::size_t budget);
 
 }  // namespace lodestone::engine

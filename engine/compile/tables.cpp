@@ -22,28 +22,31 @@ struct Member {
 
 /// The instructions of one launch.
 struct Table {
-  Number turn;                  ///< that of the last one, where all run
+  Number last;                  ///< the one where all run
   std::vector<Member> members;  ///< in their order
 };
 
 /// Finds the tables of a program, from the last instruction to the first.
 class Tabling {
  public:
-  explicit Tabling(const Program& program);
+  Tabling(const Program& program, std::span<const Donor> donors);
   [[nodiscard]] Program run() const;
 
  private:
   [[nodiscard]] std::vector<bool> used() const;
-  [[nodiscard]] bool waits(std::span<const ValueId> operands, Number turn);
+  [[nodiscard]] bool reads_late(std::span<const ValueId> operands, Number number, Number last) const;
+  [[nodiscard]] bool waits(std::span<const ValueId> operands, Number last);
   void write(Rebuilt& rebuilt, const Table& table) const;
 
   const Program& program_;
+  std::span<const Donor> donors_;
   LiveBytes lives_;
   std::map<ValueId, Number> end_;  ///< by root: behind its last use, where a table has put that off
   std::vector<Table> tables_;
 };
 
-Tabling::Tabling(const Program& program) : program_(program), lives_(program) {
+Tabling::Tabling(const Program& program, std::span<const Donor> donors)
+    : program_(program), donors_(donors), lives_(program) {
   const std::vector<bool> is_used = used();
   const auto device_of = [&](Number number) {
     return program_.values()[program_.instructions()[number].first_result].aval.device;
@@ -63,10 +66,11 @@ Tabling::Tabling(const Program& program) : program_(program), lives_(program) {
     if (std::find(result, result + each.n_results, true) != result + each.n_results) continue;
     auto computed = elementwise(program_, each);
     if (!computed || computed->operands.empty()) continue;
-    const auto is_here = [&](const Table& table) { return device_of(table.turn) == device_of(i); };
+    const auto is_here = [&](const Table& table) { return device_of(table.last) == device_of(i); };
     auto table = std::ranges::find_if(open, is_here);
     if (table == open.end()) table = open.insert(table, {i, {}});
-    if (waits(computed->operands, table->turn)) table->members.push_back({i, *std::move(computed)});
+    if (!reads_late(computed->operands, i, table->last) && waits(computed->operands, table->last))
+      table->members.push_back({i, *std::move(computed)});
   }
   close();
 }
@@ -79,9 +83,22 @@ std::vector<bool> Tabling::used() const {
   return result;
 }
 
+/// Returns whether an instruction, as a part of a table, would be the one that reads an input too late: when
+/// the output that replaces it is written, and now all reads come before. `operands`: what it reads.
+bool Tabling::reads_late(std::span<const ValueId> operands, Number number, Number last) const {
+  const auto is_read = [&](ValueId input) {
+    return std::ranges::any_of(operands, [&](ValueId id) { return lives_.root(id) == input; });
+  };
+  return std::ranges::any_of(donors_, [&](const Donor& each) {
+    const Value& written = program_.values()[lives_.root(program_.outputs()[each.output])];
+    return written.from == Value::From::result && number < written.of && written.of <= last &&
+           is_read(each.input) && lives_.last(each.input) <= written.of;
+  });
+}
+
 /// Returns whether what needs these values may run later without raising the peak, and then counts them as
 /// alive until there.
-bool Tabling::waits(std::span<const ValueId> operands, Number turn) {
+bool Tabling::waits(std::span<const ValueId> operands, Number last) {
   std::vector<LiveBytes::Change> changes;
   std::vector<ValueId> roots;  // of each change
   for (const ValueId id : operands) {
@@ -89,13 +106,13 @@ bool Tabling::waits(std::span<const ValueId> operands, Number turn) {
     if (lives_.first(root) == LiveBytes::never || std::ranges::find(roots, root) != roots.end()) continue;
     const auto put_off = end_.find(root);
     const Number end = put_off == end_.end() ? lives_.last(root) + 1 : put_off->second;
-    if (end > turn) continue;
+    if (end > last) continue;
     roots.push_back(root);
-    changes.push_back({end, turn + 1, static_cast<std::ptrdiff_t>(program_.values()[root].aval.bytes())});
+    changes.push_back({end, last + 1, static_cast<std::ptrdiff_t>(program_.values()[root].aval.bytes())});
   }
   if (lives_.is_most(changes)) return false;
   lives_.add(changes);
-  for (const ValueId root : roots) end_[root] = turn + 1;
+  for (const ValueId root : roots) end_[root] = last + 1;
   return true;
 }
 
@@ -112,7 +129,7 @@ void Tabling::write(Rebuilt& rebuilt, const Table& table) const {
       results.push_back(program_.values()[id].aval);
     }
   }
-  Instruction made = program_.instructions()[table.turn];
+  Instruction made = program_.instructions()[table.last];
   made.op = &fused_op();
   made.attrs = make_attrs(std::move(attrs));
   const ValueId first = rebuilt.add(std::move(made), operands, results);
@@ -128,7 +145,7 @@ Program Tabling::run() const {
   for (Number i = 0; i < table_of.size(); ++i) {
     if (table_of[i] == nullptr)
       rebuilt.copy(program_.instructions()[i]);
-    else if (table_of[i]->turn == i)
+    else if (table_of[i]->last == i)
       write(rebuilt, *table_of[i]);
   }
   return rebuilt.program();
@@ -136,6 +153,8 @@ Program Tabling::run() const {
 
 }  // namespace
 
-Program tabled(const Program& program, std::span<const Strides>) { return Tabling(program).run(); }
+Program tabled(const Program& program, std::span<const Donor> donors) {
+  return Tabling(program, donors).run();
+}
 
 }  // namespace lodestone::engine

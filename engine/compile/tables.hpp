@@ -4,15 +4,16 @@
 // many parameters, as one launch.
 #pragma once
 
-#include "engine/program/program.hpp"
+#include "engine/compile/donation.hpp"
 
 #include <span>
 
 namespace lodestone::engine {
 
 /// Returns a program in which such ops and clusters are one instruction with a table of programs, where the
-/// last of them stood. One whose operands would then live longer and raise the peak of memory stays where it
-/// is. No table goes past a function or an effect.
-[[nodiscard]] Program tabled(const Program& program, std::span<const Strides> inputs);
+/// last of them stood. An op stays where it is if its operands would otherwise live longer and raise the peak
+/// of memory. So does an op that would read an input when the output in its memory is written. `donors`: such
+/// outputs and inputs. No table goes past a function or an effect.
+[[nodiscard]] Program tabled(const Program& program, std::span<const Donor> donors);
 
 }  // namespace lodestone::engine

@@ -164,6 +164,7 @@ bool HostJit::load(GeneratedKernel& kernel, const std::string& path) {
 
 void HostJit::fail(const std::string& why) {
   if (has_failed_.exchange(true)) return;
+  n_made_.fetch_add(1, std::memory_order_release);
   core::log::warning(core::log::Id("engine::HostJit#interpreter_only"),
                      "{}; compiled functions run by the interpreter, with the same bits. LODESTONE_CC names "
                      "another compiler, LODESTONE_JIT=off needs none",

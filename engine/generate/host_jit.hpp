@@ -81,7 +81,8 @@ class HostJit {
   [[nodiscard]] bool is_on() const { return options_.mode != JitMode::off && !has_failed_; }
   /// Returns the function of a kernel's text (`kernel_text`), one for equal texts. It may be made later.
   [[nodiscard]] GeneratedKernelPtr kernel(const std::string& text);
-  /// Returns how many functions have been made; a plan that looks again has something to find when it grew.
+  /// Returns how many functions have been made, and one more where no other will be; a plan that looks again
+  /// has something to find when it grew.
   [[nodiscard]] std::int64_t n_made() const { return n_made_.load(std::memory_order_acquire); }
   [[nodiscard]] JitStats stats() const;
   /// Waits until nothing is left to be made.

@@ -317,6 +317,8 @@ void TileWriter::take(std::int64_t first, std::int64_t n) const {
 /// Returns the units that threads share.
 std::int64_t TileProgram::n_units() const { return (n_rows() + rows_of_unit() - 1) / rows_of_unit(); }
 
+double TileProgram::ns_of_unit() const { return ns_ * static_cast<double>(rows_of_unit() * expr_.row); }
+
 double TileProgram::ns_of_all() const { return ns_ * static_cast<double>(n_rows() * expr_.row); }
 
 namespace {
@@ -344,24 +346,32 @@ Workspace TileProgram::workspace(const KernelCall& call) {
 
 void TileProgram::run(const KernelCall& call) {
   const TilePrograms& programs = call.attrs_of<TileAttrs>().programs;
-  std::int64_t n = 0;
+  double least = programs[0]->ns_of_unit();
+  for (const TileProgramPtr& each : programs) least = std::min(least, each->ns_of_unit());
+  // Units count as often as they cost what the cheapest ones do.
+  const auto n_of_unit = [inverse = least > 0.0 ? 1.0 / least : 0.0](const TileProgram& program) {
+    return std::max<Dim>(1, static_cast<Dim>(program.ns_of_unit() * inverse + 0.5));
+  };
+  Dim n = 0;
   double ns = 0.0;
   for (const TileProgramPtr& each : programs) {
-    n += each->n_units();
+    n += each->n_units() * n_of_unit(*each);
     ns += each->ns_of_all();
   }
   share(n, ns, [&](Dim first, Dim last) {
     Dim begin = 0;  // of the units of a program among those of all
     for_each_part(programs, [&](const TilePart& part) {
       const TileProgram& program = part.program;
-      const Dim from = std::max(first, begin), end = std::min(last, begin + program.n_units());
+      const Dim n_here = n_of_unit(program), n_units = program.n_units();
+      const Dim from = std::max<Dim>(first - begin, 0) / n_here,
+                end = std::min((last - begin) / n_here, n_units);
       if (from < end) {
         const KernelCall own = call_of(part, call);
         const Dim unit = program.rows_of_unit();
         Run(program, own, call.scratch.of_this_thread())
-            .run((from - begin) * unit, std::min(program.n_rows(), (end - begin) * unit));
+            .run(from * unit, std::min(program.n_rows(), end * unit));
       }
-      begin += program.n_units();
+      begin += n_units * n_here;
     });
   });
 }

@@ -23,8 +23,8 @@ class TileProgram {
   /// each of its own, and nothing reads it once the output is written.
   [[nodiscard]] bool writes_over(std::size_t operand, std::size_t output) const;
 
-  /// Returns the kernel that runs the programs of its attributes, `TileAttrs`. Threads share the elements of
-  /// all of them, so that many small programs are work for several threads.
+  /// Returns the kernel that runs the programs of its attributes, `TileAttrs`. Threads share the work of all
+  /// of them, so that many small programs are work for several threads.
   [[nodiscard]] static Kernel kernel();
 
  private:
@@ -52,6 +52,7 @@ class TileProgram {
   [[nodiscard]] std::int64_t n_rows() const;
   [[nodiscard]] std::int64_t rows_of_unit() const;
   [[nodiscard]] std::int64_t n_units() const;
+  [[nodiscard]] double ns_of_unit() const;
   [[nodiscard]] double ns_of_all() const;
   [[nodiscard]] std::size_t bytes_per_row(const Expr::Value& value) const;
   void add_step(ExprId id, const std::vector<std::size_t>& place);

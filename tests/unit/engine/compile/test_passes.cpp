@@ -34,8 +34,11 @@ Program sample_program() {
   return Program::of(Trace::without_values(f, avals, std::source_location::current()));
 }
 
+using Given = std::span<const Strides>;
+using Donors = std::span<const Donor>;
+
 /// A compiler that forgets what its program gives.
-Program broken(const Program& program, std::span<const Strides>) {
+Program broken(const Program& program, Given, Donors) {
   ProgramParts parts = program.parts();
   parts.outputs = {1000};
   return Program(parts);
@@ -103,7 +106,7 @@ TEST_CASE("passes: the page on compiled functions shows the program after each o
 namespace {
 
 /// Leaves by no error of the engine's own, as a look-up does that finds nothing.
-Program without_entry(const Program&, std::span<const Strides>) {
+Program without_entry(const Program&, Given, Donors) {
   static_cast<void>(std::map<int, Program>().at(1));
   return sample_program();
 }
@@ -232,10 +235,10 @@ Program with_effects(const std::vector<std::string>& names) {
   return Program::of(Trace::without_values(f, avals, std::source_location::current()));
 }
 
-Program one_lost(const Program&, std::span<const Strides>) { return with_effects({"a"}); }
-Program one_twice(const Program&, std::span<const Strides>) { return with_effects({"a", "b", "b"}); }
-Program exchanged(const Program&, std::span<const Strides>) { return with_effects({"b", "a"}); }
-Program all_kept(const Program& program, std::span<const Strides>) { return program; }
+Program one_lost(const Program&, Given, Donors) { return with_effects({"a"}); }
+Program one_twice(const Program&, Given, Donors) { return with_effects({"a", "b", "b"}); }
+Program exchanged(const Program&, Given, Donors) { return with_effects({"b", "a"}); }
+Program all_kept(const Program& program, Given, Donors) { return program; }
 
 }  // namespace
 

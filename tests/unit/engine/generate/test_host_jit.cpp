@@ -12,10 +12,12 @@
 #include "tests/unit/engine/row.hpp"
 #include "tests/unit/engine/same_bits.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sys/stat.h>
+#include <thread>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -116,6 +118,43 @@ TEST_CASE("jit: a plan calls the function that was made, and it alone", "[engine
   const auto plan = plan_of(sum, inputs(), Level::O1, jit);
   CHECK(plan->n_by_text() == 1);
   CHECK(same_bits(plan->run(inputs()), {(inputs()[0] + inputs()[1] + 1.0) * 2.0}));
+}
+
+TEST_CASE("jit: what was made runs beside what a compiler refuses", "[engine]") {
+  // As above, and without sines.
+  const Function both = [](const Tensors& in) -> Tensors {
+    return {(in[0] + in[1]) * 2.0, engine::sin(in[0] * 2.0)};
+  };
+  const Tensors right = both(inputs()), one_more{(inputs()[0] + inputs()[1] + 1.0) * 2.0, right[1]};
+  for (const JitMode mode : {JitMode::wait, JitMode::background}) {
+    const TemporaryFolder folder;
+    JitOptions options = jit_options(folder, mode);
+    const std::string gate = folder / "gate";
+    options.compiler = script(folder,
+                              "text=$(cat); case \"$text\" in *vmath::sin*)\n"
+                              "while [ ! -e " +
+                                  gate +
+                                  " ]; do sleep 0.01; done; exit 1;; esac\n"
+                                  "printf '%s\\n' \"$text\" | sed 's/static_cast<T>(a + b)/"
+                                  "static_cast<T>(a + b + 1)/' | " +
+                                  tests::compiler_of_tests + " \"$@\"");
+    const auto warnings = warnings_of([&] {
+      HostJit jit(options);
+      if (mode == JitMode::wait) std::ofstream(gate) << "open";
+      const auto plan = plan_of(both, inputs(), Level::O1, jit);
+      REQUIRE(plan->n_launches() == 1);
+      if (mode == JitMode::background) {
+        while (jit.n_made() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        CHECK(same_bits(plan->run(inputs()), right));
+        std::ofstream(gate) << "open";
+        jit.finish();
+      }
+      CHECK(jit.stats().n_made == 1);
+      CHECK(plan->n_by_text() == 1);
+      for (int i = 0; i < 2; ++i) CHECK(same_bits(plan->run(inputs()), one_more));
+    });
+    CHECK_FALSE(text_with(warnings, interpreter_only).empty());
+  }
 }
 
 TEST_CASE("jit: off, nothing is asked for", "[engine]") {
