@@ -153,8 +153,10 @@ std::string page(const Function& f, std::span<const Aval> arguments, const Pictu
 std::string dot(const Function& f, std::span<const Aval> arguments, Stage stage,
                 const PictureOptions& options, std::source_location where) {
   const PlannedFunction function = planned_function(f, arguments, options.level, where);
+  const auto names = function.input_names(options.cells);
+  if (stage >= Stage::running) return dot(function.plan->running(), names);
   const auto program = at_stage(function.plan->program(), function.strides, options.level, stage);
-  return dot(program ? *program : function.plan->program(), function.input_names(options.cells));
+  return dot(program ? *program : function.plan->program(), names);
 }
 
 }  // namespace lodestone::engine

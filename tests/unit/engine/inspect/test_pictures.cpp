@@ -120,17 +120,23 @@ TEST_CASE("pictures: a graph has a node per instruction, an edge per operand and
   const PlannedFunction function =
       planned_function(training.step, training.arguments, Level::O0, std::source_location::current());
   const Program& program = function.plan->program();
-  const auto count = [&](std::string_view what) {
+  const auto count = [](const std::string& text, std::string_view what) {
     std::size_t n = 0;
-    for (std::size_t at = graph.find(what); at != std::string::npos; at = graph.find(what, at + 1)) ++n;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
     return n;
   };
-  CHECK(count("\n    i") == program.instructions().size());
-  CHECK(count(" -> ") == program.parts().operands.size() + program.outputs().size());
-  CHECK(count("label=\"2\"") == 1);
-  CHECK(count("label=\"0.weight\"") == 1);
+  CHECK(count(graph, "\n    i") == program.instructions().size());
+  CHECK(count(graph, " -> ") == program.parts().operands.size() + program.outputs().size());
+  CHECK(count(graph, "label=\"2\"") == 1);
+  CHECK(count(graph, "label=\"0.weight\"") == 1);
   const std::string running = dot(training.step, training.arguments, Stage::running, options);
   CHECK(running.find("fused") != std::string::npos);
+  const PlannedFunction planned =
+      planned_function(training.step, training.arguments, options.level, std::source_location::current());
+  const std::size_t n_instructions = planned.plan->running().instructions().size();
+  CHECK(count(running, "\n    i") == n_instructions);
+  for (const Stage stage : {Stage::planned, Stage::generated})
+    CHECK(dot(training.step, training.arguments, stage, options) == running);
 }
 
 TEST_CASE("pictures: a page has all stages, the memory, and why ops are not merged") {
