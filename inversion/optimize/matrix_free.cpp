@@ -94,7 +94,6 @@ class MatrixFreeSystem::Subspace {
       if ((is_small && is_settled(share_of_weight, lambda)) || n_steps() >= terms_.max_steps) return y;
       // The further unknowns come first: they are exact at once, and no direction of cells makes up for them.
       if (!(of_further > enough ? add_further(slope, lambda) : add(direction, lambda))) return y;
-      lambda_of_last_ = lambda;
       if (terms_.on_step) terms_.on_step(n_steps());
     }
   }
@@ -225,11 +224,10 @@ class MatrixFreeSystem::Subspace {
     return 0.5 * right_side.dot(Eigen::LLT<Eigen::MatrixXd>(matrix).solve(right_side));
   }
   /// Returns whether the latest direction lowered the objective by less than half the mean of all. A gradient
-  /// that one large curvature rules is small long before. A direction that a larger λ asked for says nothing.
-  /// source: Nash & Sofer 1990, Oper. Res. Lett. 9, 219.
+  /// that one large curvature rules is small long before. source: Nash & Sofer 1990, Oper. Res. Lett. 9, 219.
   [[nodiscard]] bool is_settled(double share_of_weight, double lambda) const {
     const Eigen::Index n = directions_.cols();
-    if (n_steps() == 0 || lambda < lambda_of_last_) return false;
+    if (n_steps() == 0) return false;
     const double all = decrease(n, share_of_weight, lambda),
                  before = decrease(n - 1, share_of_weight, lambda);
     return agreed_number(n_steps() * (all - before) - 0.5 * all) <= 0.0;
@@ -278,7 +276,6 @@ class MatrixFreeSystem::Subspace {
   Eigen::VectorXd pull_, covered_pull_;  // Aᵀ r, C Aᵀ r
   Eigen::VectorXd shift_, weight_;       // m_k − m_ref, K (m_k − m_ref)
   Eigen::MatrixXd directions_, images_, pulls_, covered_pulls_;
-  double lambda_of_last_ = 0.0;                      // for which the latest direction was asked
   Eigen::MatrixXd gram_, metric_;                    // (A V)ᵀ A V, Vᵀ K V
   Eigen::SparseMatrix<double> columns_;              // B; empty without further unknowns, as the two below
   Eigen::SparseMatrix<double> curvature_, penalty_;  // H, their part of K
