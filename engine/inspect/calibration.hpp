@@ -17,7 +17,8 @@ struct CalibrationOptions {
 
 /// Measures the rates of this processor on the process's number of threads: costs of launches and shared
 /// loops, passes over 64 KiB to 256 MiB, functions of an element, and kernels on some hundred kilobytes.
-/// Costs and passes are measured however little time there is. It takes 256 MiB of memory.
+/// Costs and passes are measured however little time there is. errors: DeviceError where 512 MiB cannot be
+/// had.
 [[nodiscard]] MachineRates calibrated_rates(const CalibrationOptions& options = {});
 
 }  // namespace lodestone::engine

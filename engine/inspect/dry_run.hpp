@@ -69,9 +69,10 @@ struct DryRun {
 /// is made but constants. Cells may hold tensors that nobody has asked for yet; they stay so. The memory is
 /// that of a call of `compile(f)` from the second on, when cells own their arrays; nothing else that the
 /// program holds is in it. The time is the sum of those of its kernels. Each kind of these runs a few times
-/// on arrays of one number, or its time follows from rates. Rates fit where times are asked for, for as many
-/// threads. Where kernels are timed, they are those of this processor. errors: those of f; InvalidArgument
-/// inside of a transform, for other rates, and with the line where f reads values of arguments or cells.
+/// on arrays of numbers between 1/4 and 3/4, or its time follows from rates. Rates fit where times are asked
+/// for, for as many threads. Where kernels are timed, they are those of this processor. errors: those of f;
+/// InvalidArgument inside of a transform, for other rates, and with the line where f reads values of
+/// arguments or cells.
 [[nodiscard]] DryRun dry_run(const Function& f, std::span<const Aval> arguments,
                              const DryRunOptions& options = {},
                              std::source_location where = std::source_location::current());

@@ -2,13 +2,17 @@
 #include "engine/compile/control_plan.hpp"
 #include "engine/inspect/calibration.hpp"
 #include "engine/inspect/launch_work.hpp"
+#include "engine/inspect/lone_launch.hpp"
 #include "engine/inspect/machine_rates.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/thread_count.hpp"
 #include "tests/unit/engine/compile/work_of.hpp"
 #include "tests/unit/engine/inspect/made_up_rates.hpp"
 #include "tests/unit/engine/sample_networks.hpp"
+
+#include <set>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -148,6 +152,29 @@ TEST_CASE("machine rates: work of a launch is that of its kernel and its functio
   REQUIRE(combined != of_rows.end());
   CHECK(combined->of == "rows of static_cast<T>(a + b) f64");
   CHECK(combined->n == 200);
+}
+
+TEST_CASE("machine rates: a lone launch works on numbers that differ, and on places in every array",
+          "[engine]") {
+  const Tensors in{(ones({200'000}) + 0.0F).eval(), Tensor::from(std::vector<std::int64_t>(10, 3), {10})};
+  const auto plan =
+      tests::plan_of([](const Tensors& x) -> Tensors { return {take(x[0], x[1])}; }, in, Level::O0);
+  REQUIRE(plan->lowered().launches.size() == 1);
+  Launch launch = plan->lowered().launches[0];
+  static std::set<float> numbers;
+  static std::set<std::int64_t> places;
+  numbers.clear();
+  places.clear();
+  launch.run = [](const KernelCall& call) {
+    REQUIRE(call.in.size() == 2);
+    for (std::int64_t i = 0; i < call.in[0].count(); ++i) numbers.insert(call.in[0].as<float>()[i]);
+    for (std::int64_t i = 0; i < call.in[1].count(); ++i) places.insert(call.in[1].as<std::int64_t>()[i]);
+  };
+  LoneLaunch(plan->lowered(), launch).run();
+  CHECK(numbers.size() > 50'000);
+  CHECK(*numbers.begin() >= 0.25F);
+  CHECK(*numbers.rbegin() <= 0.75F);
+  CHECK(places == std::set<std::int64_t>{0});
 }
 
 TEST_CASE("machine rates: what is measured has a rate for every launch of thirty networks", "[engine]") {
