@@ -48,7 +48,7 @@ class Uses {
 
 void add_products(Uses& uses) {
   const auto product = [](const Tensors& x) { return matmul(x[0], x[1]); };
-  uses.add(with_slopes(product), {{256, 256}, {256, 256}, {256, 256}});
+  uses.add(with_slopes(product), {{512, 256}, {256, 512}, {512, 512}});  // large enough to be shared
   uses.add(with_slopes(product), {{256, 64}, {64, 256}, {256, 256}});
   uses.add(with_slopes(product), {{64, 32, 32}, {64, 32, 32}, {64, 32, 32}});
   const Shape heads{4, 128, 4, 32};
