@@ -6,6 +6,8 @@
 #include "engine/optim/optimizer.hpp"
 #include "models/vae/vae_loss.hpp"
 
+#include <limits>
+
 namespace lodestone::bench {
 
 /// Batches of 64 profiles, Adam.
@@ -17,12 +19,15 @@ class MtVaeStep {
   double run() const;
   /// Returns the same step as a function without arguments. The object must outlive it.
   [[nodiscard]] engine::Function step() const;
-  /// Returns it compiled.
+  /// Returns a step that reads its loss before the update.
+  [[nodiscard]] engine::Function step_that_reads() const;
+  /// Returns the step that reads nothing, compiled.
   [[nodiscard]] engine::Compiled compiled(engine::CompileOptions options) const;
 
  private:
-  /// Records loss, gradients and update. → the loss before the update, in f64.
-  [[nodiscard]] engine::Tensor record() const;
+  /// Records loss, gradients and update. `most`: the loss is read and must not be more; infinite: it is not
+  /// read. → the loss before the update, in f64.
+  [[nodiscard]] engine::Tensor record(double most = std::numeric_limits<double>::infinity()) const;
   explicit MtVaeStep(engine::InitialValues initial);
   models::vae::Vae net_;
   models::vae::VaeLoss loss_;

@@ -538,7 +538,7 @@ void Clustering::make_fused(Instruction& made, std::optional<Number> reduction,
                             cpu_backend::TileProgramPtr program) const {
   if (!reduction) {
     made.op = &fused_op();
-    made.attrs = make_attrs(TileAttrs{std::move(program)});
+    made.attrs = make_attrs(TileAttrs{{std::move(program)}});
     return;
   }
   const Instruction& each = program_.instructions()[*reduction];

@@ -6,6 +6,7 @@
 #include "engine/compile/passes.hpp"
 #include "engine/compile/plan.hpp"
 #include "engine/compile/recorded_function.hpp"
+#include "engine/compile/segments.hpp"
 #include "engine/compile/symbolic.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -31,7 +32,7 @@ struct Entry {
   Variables read, assigned;
   std::vector<Feed> feeds;
   std::uint64_t hash = 0;                        ///< that of the program
-  std::shared_ptr<const Plan> plan;              ///< null: the function reads values, and runs op by op
+  std::shared_ptr<const Plan> plan;              ///< null: the function reads values, and runs in segments
   std::size_t break_number = 0;                  ///< the number of that break in the statistics
   std::shared_ptr<const void> result = {};       ///< as in `TreeCall`
   std::shared_ptr<const Program> recorded = {};  ///< before liberties; null where none was taken
@@ -98,7 +99,15 @@ bool is_inside_transform(const Tensors& tensors) {
 class Compiled::State {
  public:
   State(Function f, CompileOptions options, std::source_location where)
-      : f_(std::move(f)), axes_(options.symbolic), options_(std::move(options)), where_(where) {}
+      : f_(std::move(f)),
+        axes_(options.symbolic),
+        options_(std::move(options)),
+        where_(where),
+        segments_(
+            [this](Program program, std::span<const Strides> inputs) {
+              return segment_plan(std::move(program), inputs);
+            },
+            options_.most_plans, where) {}
 
   [[nodiscard]] const Function& f() const { return f_; }
   [[nodiscard]] Tensors call(const Tensors& arguments, const Call& call);
@@ -108,17 +117,20 @@ class Compiled::State {
     stats.n_calls = n_calls_;
     stats.n_hits = n_hits_;
     stats.n_traces = n_traces_;
-    stats.n_launches = n_launches_;
-    stats.n_copies = n_copies_;
+    const SegmentPlans::Counts of_segments = segments_.counts();
+    stats.n_segments = of_segments.n_segments;
+    stats.n_op_by_op = of_segments.n_op_by_op;
+    stats.n_launches = n_launches_ + of_segments.n_launches;
+    stats.n_copies = n_copies_ + of_segments.n_copies;
     stats.n_undonated = n_undonated_;
-    if (!entries_->empty() && entries_->back()->plan) stats.n_by_text = entries_->back()->plan->n_by_text();
+    if (latest_.plan) stats.n_by_text = latest_.plan->n_by_text();
     return stats;
   }
   [[nodiscard]] std::string text(Stage stage) const {
-    const std::shared_ptr<const Entries> entries = latest_entries();
-    if (entries->empty() || !entries->back()->plan) return "";
-    const Plan& plan = *entries->back()->plan;
-    if (stage == Stage::recorded && entries->back()->recorded) return entries->back()->recorded->text();
+    const Latest latest = this->latest();
+    if (!latest.plan) return "";
+    const Plan& plan = *latest.plan;
+    if (stage == Stage::recorded && latest.recorded) return latest.recorded->text();
     if (stage == Stage::generated) return plan.generated_text();
     if (stage == Stage::running) return plan.running().text();
     if (stage == Stage::planned) return engine::text(plan.lowered());
@@ -134,12 +146,22 @@ class Compiled::State {
     const std::lock_guard lock(mutex_);
     return entries_;
   }
+  /// The plan that was made last, and the program of it before liberties, if any were taken.
+  struct Latest {
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Program> recorded;
+  };
+  [[nodiscard]] Latest latest() const {
+    const std::lock_guard lock(mutex_);
+    return latest_;
+  }
   enum class Found : std::uint8_t { plan, nothing, followed_cells, break_in_it };
   [[nodiscard]] Found find(Inputs& inputs, const Call& call, EntryPtr& entry);
   [[nodiscard]] EntryPtr made(Inputs& inputs, const Call& call, const HostStateScope& host);
   [[nodiscard]] Found make(Inputs& inputs, const Call& call, EntryPtr& entry);
   [[nodiscard]] EntryPtr broken(const NoValues& error, Key key);
-  [[nodiscard]] Tensors run_op_by_op(const Entry& entry, const Call& call, const Tensors& arguments);
+  [[nodiscard]] Tensors run_in_segments(const Entry& entry, const Call& call, const Tensors& arguments);
+  [[nodiscard]] std::shared_ptr<const Plan> segment_plan(Program program, std::span<const Strides> inputs);
   [[nodiscard]] EntryPtr added(const Key& key, const Call& call, RecordedFunction recorded, Taken taken);
   // Symbolic axes.
   [[nodiscard]] EntryPtr resized(Inputs& inputs, const Call& call);
@@ -153,6 +175,9 @@ class Compiled::State {
   }
   [[nodiscard]] HostJit& jit() const { return options_.by_text ? HostJit::of_process() : HostJit::none(); }
   [[nodiscard]] Tensors run(const Entry& entry, Inputs& inputs, const std::source_location& where);
+  /// Notes the plan that was made last. Call it with the lock.
+  void note_latest(const std::shared_ptr<const Plan>& plan, std::shared_ptr<const Program> recorded,
+                   std::vector<Liberty> liberties);
   void note_recompile(const Key& now, const std::source_location& where);
   void keep(Entries entries);
 
@@ -163,6 +188,8 @@ class Compiled::State {
   mutable std::mutex mutex_;
   std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();  // replaced as a whole
   std::vector<Family> families_;
+  Latest latest_;
+  SegmentPlans segments_;
   CompileStats stats_;  // but for these, which calls that find a plan count without a lock
   std::atomic<std::int64_t> n_calls_{0}, n_hits_{0}, n_traces_{0}, n_launches_{0}, n_copies_{0},
       n_undonated_{0};
@@ -170,13 +197,14 @@ class Compiled::State {
 
 Tensors Compiled::State::call(const Tensors& arguments, const Call& call) {
   ++n_calls_;
-  if (StateScope::is_open() || ExecutionObserver::is_watching() || is_inside_transform(arguments))
+  if (StateScope::is_open() || SegmentScope::is_open() || ExecutionObserver::is_watching() ||
+      is_inside_transform(arguments))
     return call.f(arguments);
   Inputs inputs(arguments);
   EntryPtr entry;
   Found found = find(inputs, call, entry);
   if (found == Found::nothing) found = make(inputs, call, entry);
-  if (found == Found::break_in_it) return run_op_by_op(*entry, call, arguments);
+  if (found == Found::break_in_it) return run_in_segments(*entry, call, arguments);
   if (found == Found::followed_cells) return call.f(arguments);
   inputs.feed(entry->feeds);
   call.result = entry->result;
@@ -232,12 +260,32 @@ EntryPtr Compiled::State::broken(const NoValues& error, Key key) {
   return entries_->back();
 }
 
-Tensors Compiled::State::run_op_by_op(const Entry& entry, const Call& call, const Tensors& arguments) {
+/// Runs f on the arguments themselves, so that it finds what it reads.
+Tensors Compiled::State::run_in_segments(const Entry& entry, const Call& call, const Tensors& arguments) {
   {
     const std::lock_guard lock(mutex_);
     ++stats_.breaks[entry.break_number].n;
   }
-  return engine::run_op_by_op(call.f, arguments);
+  const SegmentScope scope(segments_);
+  return run_op_by_op(call.f, arguments);
+}
+
+std::shared_ptr<const Plan> Compiled::State::segment_plan(Program program, std::span<const Strides> inputs) {
+  Taken taken;
+  if (options_.exactness == Exactness::fast) taken = take_liberties(program);
+  auto plan = plan_or_recorded(program, inputs, options_.level, {}, jit(), options_.budget);
+  const std::lock_guard lock(mutex_);
+  ++stats_.n_plans;
+  note_latest(plan, std::move(taken.recorded), std::move(taken.liberties));
+  return plan;
+}
+
+void Compiled::State::note_latest(const std::shared_ptr<const Plan>& plan,
+                                  std::shared_ptr<const Program> recorded, std::vector<Liberty> liberties) {
+  stats_.block_bytes = plan->block_bytes();
+  stats_.most_alive_bytes = plan->most_alive_bytes();
+  stats_.liberties = std::move(liberties);
+  latest_ = {plan, std::move(recorded)};
 }
 
 /// Records the function. Null: it captured what a transform may follow.
@@ -279,9 +327,7 @@ EntryPtr Compiled::State::added(const Key& key, const Call& call, RecordedFuncti
     plan = plan_or_recorded(program, strides, options_.level, std::move(donors), jit(), options_.budget);
     ++stats_.n_plans;
   }
-  stats_.block_bytes = plan->block_bytes();
-  stats_.most_alive_bytes = plan->most_alive_bytes();
-  stats_.liberties = entry.liberties;
+  note_latest(plan, entry.recorded, entry.liberties);
   entry.feeds = std::move(feeds);
   entry.plan = std::move(plan);
   entries.push_back(std::make_shared<const Entry>(std::move(entry)));
@@ -306,8 +352,7 @@ EntryPtr Compiled::State::resized(Inputs& inputs, const Call& call) {
     if (!plan) return {};
     const std::lock_guard lock(mutex_);
     ++stats_.n_resized;
-    stats_.block_bytes = plan->block_bytes();
-    stats_.most_alive_bytes = plan->most_alive_bytes();
+    note_latest(plan, like.recorded, like.liberties);
     Entries entries = *entries_;
     std::erase_if(entries, [&](const EntryPtr& other) {  // it will share memory with this one
       return other->plan && !other->is_resized && axes_.differ_in_extent(other->key, key) &&
@@ -424,7 +469,9 @@ void Compiled::State::keep(Entries entries) {
 }
 
 Tensors Compiled::State::run(const Entry& entry, Inputs& inputs, const std::source_location& where) {
-  const auto given_up = inputs.given_up(entry.plan->donations(), entry.read);
+  // Who holds values to give them back must find them as they were.
+  const auto given_up = HeldValues::is_open() ? std::span<const std::uint8_t>()
+                                              : inputs.given_up(entry.plan->donations(), entry.read);
   Tensors outputs = entry.plan->run(inputs.all(), given_up);
   n_undonated_ += std::ssize(entry.assigned) - std::ranges::count(given_up, 1);
   const std::size_t n = outputs.size() - entry.assigned.size();

@@ -14,7 +14,7 @@ namespace lodestone::engine {
 
 /// The fate of a function that reads values while it is recorded: by a host `if`, `item`, `data`, `eval`.
 enum class Breaks : std::uint8_t {
-  counted,  ///< it runs op by op for such arguments, which is counted
+  counted,  ///< f is recorded in every call; what it computes between two reads runs as a plan. It is counted
   refused   ///< an error
 };
 
@@ -34,7 +34,8 @@ struct CompileOptions {
   /// Bytes that a plan may take beside inputs and results (`CompileStats::block_bytes`): where it would take
   /// more, ops of the part before its fullest moment run again behind it. 0: no limit
   std::size_t budget = 0;
-  int most_plans = 8;  ///< kept at a time; beyond them the oldest goes
+  /// Kept at a time; beyond them the oldest goes. As many again for what is between reads of values.
+  int most_plans = 8;
   /// Lets clusters become functions made of C++ while the program runs, where LODESTONE_JIT asks for that.
   bool by_text = true;
   /// Axes that all have one extent n. Where n is another than before, f is recorded for it and for a third
@@ -48,7 +49,7 @@ struct CompileOptions {
 struct Break {
   std::string what;            ///< "elements of f64[3]"
   std::source_location where;  ///< the line that reads
-  std::int64_t n = 0;          ///< calls that ran op by op because of it
+  std::int64_t n = 0;          ///< calls that recorded f anew because of it
 };
 
 /// Why a compiled function was recorded once more.
@@ -72,6 +73,8 @@ struct CompileStats {
   std::int64_t n_traces = 0;     ///< calls that recorded the function
   std::int64_t n_plans = 0;      ///< made; equal programs share one
   std::int64_t n_resized = 0;    ///< plans set anew for another extent of symbolic axes, which are not made
+  std::int64_t n_segments = 0;   ///< parts of calls between two reads of values that ran as plans
+  std::int64_t n_op_by_op = 0;   ///< those that ran op by op: too small, new, or one too many
   std::int64_t n_launches = 0;   ///< kernels called by plans
   std::int64_t n_copies = 0;     ///< those of them that only remove gaps from an operand
   std::int64_t n_undonated = 0;  ///< arrays that runs gave cells in new memory, not in that of the old ones

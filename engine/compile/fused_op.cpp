@@ -2,6 +2,7 @@
 #include "engine/compile/fused_op.hpp"
 
 #include "engine/compile/cost.hpp"
+#include "engine/core/error.hpp"
 #include "engine/record/rule_args.hpp"
 #include "engine/record/tuple.hpp"
 
@@ -9,19 +10,32 @@ namespace lodestone::engine {
 namespace {
 
 std::vector<Aval> results(const InferArgs& args) {
-  const Expr& expr = args.as<TileAttrs>().program->expr();
   std::vector<Aval> result;
-  for (const auto& [value, shape] : expr.stores)
-    result.push_back({shape, expr.values[value].dtype, args.aval(0).device});
+  for (const cpu_backend::TileProgramPtr& program : args.as<TileAttrs>().programs) {
+    const Expr& expr = program->expr();
+    for (const auto& [value, shape] : expr.stores)
+      result.push_back({shape, expr.values[value].dtype, args.aval(0).device});
+  }
   return result;
 }
 
-double flops(const InferArgs& args, const Aval&) { return flops_of(*args.as<TileAttrs>().program); }
+double flops(const InferArgs& args, const Aval&) {
+  double sum = 0.0;
+  for (const cpu_backend::TileProgramPtr& program : args.as<TileAttrs>().programs) sum += flops_of(*program);
+  return sum;
+}
+
+/// Returns the name of the op with the number of clusters in one launch: "fused, 40 clusters".
+std::string title(const Attrs& attrs) {
+  const std::size_t n = attrs_as<TileAttrs>(attrs).programs.size();
+  return n == 1 ? "fused" : fmt::format("fused, {} clusters", n);
+}
 
 OpInfo fused_row() {
   OpInfo row;
   row.name = "fused";
   row.formula = "elementwise ops in one pass";
+  row.title = title;
   row.n_inputs = -1;
   row.dtypes = any_stored;
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };

@@ -36,10 +36,10 @@ class GeneratedLaunches {
  private:
   struct Each {
     std::uint32_t launch;
-    GeneratedKernelPtr kernel;
+    std::vector<GeneratedKernelPtr> kernels;  ///< by program, null for one without text
     const OpInfo* op;
     const Attrs* interpreted;
-    AttrsPtr attrs = {};  ///< these with the function, once it is there
+    AttrsPtr attrs = {};  ///< these with the functions, once all are there
   };
   static bool is_ready(Each& each);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/hooks.hpp"
 
-#include "engine/compile/expr_loads.hpp"
+#include "engine/compile/elementwise.hpp"
 #include "engine/compile/fused_op.hpp"
 #include "engine/compile/hooked_kernel.hpp"
 #include "engine/compile/live_bytes.hpp"
@@ -19,12 +19,6 @@ namespace lodestone::engine {
 namespace {
 
 using Number = std::uint32_t;  // of an instruction
-
-/// Elementwise instructions as an expression of some values.
-struct Elementwise {
-  Expr expr;
-  std::vector<ValueId> operands;
-};
 
 /// An instruction that may run with a kernel: behind it, with its result as this operand, or before it, with
 /// this output as the operand of the kernel.
@@ -64,7 +58,9 @@ class Hooking {
   // Facts.
   void see_through_reshapes();
   [[nodiscard]] const Kernel* kernel_with_hooks(Number number) const;
-  [[nodiscard]] std::optional<Elementwise> elementwise(Number number) const;
+  [[nodiscard]] std::optional<Elementwise> elementwise(Number number) const {
+    return engine::elementwise(program_, instruction(number));
+  }
   [[nodiscard]] std::optional<Number> maker(ValueId id) const;
   [[nodiscard]] bool is_needed(ValueId root, Number but_by) const;
   [[nodiscard]] bool runs_on(Number number, const Device& device) const;
@@ -244,31 +240,6 @@ const Kernel* Hooking::kernel_with_hooks(Number number) const {
   if (!is_array || out.device.kind != Device::Kind::cpu || out.count() == 0) return nullptr;
   const Kernel& kernel = each.op->kernel(out.device, first.dtype);
   return kernel.hands_over != nullptr || kernel.reads_by != nullptr ? &kernel : nullptr;
-}
-
-/// Returns what a cluster or an elementwise instruction computes; nothing for others.
-std::optional<Elementwise> Hooking::elementwise(Number number) const {
-  const Instruction& each = instruction(number);
-  const std::span<const ValueId> in = operands(number);
-  if (each.op == &fused_op())
-    return Elementwise{attrs_as<TileAttrs>(*each.attrs).program->expr(), {in.begin(), in.end()}};
-  const Aval& out = aval(each.first_result);
-  const bool is_candidate = each.op->op_class == OpClass::elementwise && each.op->view == nullptr &&
-                            !each.op->run && each.n_results == 1 && !in.empty() &&
-                            out.device.kind == Device::Kind::cpu && out.count() > 0;
-  if (!is_candidate) return std::nullopt;
-  const Kernel& kernel = each.op->kernel(out.device, aval(in[0]).dtype);
-  if (!has_expression(kernel)) return std::nullopt;
-  std::vector<Aval> avals;
-  for (const ValueId id : in) avals.push_back(aval(id));
-  const AxisMap map = each.op->axis_map({avals, out, each.attrs.get()});
-  ExprWriter writer;
-  ExprLoads loads(program_, writer);
-  std::vector<ExprId> inputs;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    inputs.push_back(loads.of(in[i], map.inputs[i].from, out.shape));
-  writer.store(append(writer, kernel, each.attrs.get(), inputs, out.dtype), out.shape);
-  return Elementwise{writer.expr(), loads.operands()};
 }
 
 /// A call without memory on operands without gaps, for questions that shapes decide.

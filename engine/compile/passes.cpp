@@ -4,6 +4,7 @@
 #include "engine/compile/cluster.hpp"
 #include "engine/compile/hooks.hpp"
 #include "engine/compile/lower.hpp"
+#include "engine/compile/tables.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/timeline.hpp"
@@ -21,10 +22,11 @@ Program merging(const Program& program, std::span<const Strides> inputs) {
   return clustered(program, inputs);
 }
 Program hooking(const Program& program, std::span<const Strides> inputs) { return hooked(program, inputs); }
+Program joining(const Program& program, std::span<const Strides> inputs) { return tabled(program, inputs); }
 
-constexpr std::array passes_of_1{Pass{"rewriting", Stage::rewritten, rewriting},
-                                 Pass{"merging", Stage::merged, merging},
-                                 Pass{"hooking", Stage::running, hooking}};
+constexpr std::array passes_of_1{
+    Pass{"rewriting", Stage::rewritten, rewriting}, Pass{"merging", Stage::merged, merging},
+    Pass{"hooking", Stage::running, hooking}, Pass{"joining", Stage::running, joining}};
 
 /// Returns true if faults of the compiler shall not be passed over.
 bool must_compile() {

@@ -20,6 +20,7 @@ thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
 thread_local std::uint8_t level = 0;
 thread_local bool outside_keeps = false;         // a graph around the one that runs now is kept
 thread_local std::vector<NodePtr> kept_outside;  // nodes of such a graph that were evaluated from inside
+thread_local TogetherScope* together = nullptr;
 
 std::string name_of(const Node& node) { return node.op == nullptr ? "placeholder" : node.op->name; }
 
@@ -33,15 +34,23 @@ void check_can_run(const Node& node) {
   }
 }
 
-/// The pending nodes that `outputs` need, inputs before users, each once. It owns them where one runs a graph
-/// of its own, which may run, and free, others that were to come. Its memory comes from the order before:
-/// small graphs would spend a tenth of their time on it.
+/// The pending nodes that `outputs` need, inputs before users, each once. Its memory comes from the order
+/// before: small graphs would spend a tenth of their time on it.
 class Order {
  public:
   explicit Order(std::span<const NodePtr> outputs) : nodes_(std::exchange(spare(), {})) { collect(outputs); }
   ~Order() { spare().swap(nodes_); }
   Order(const Order&) = delete;
   Order& operator=(const Order&) = delete;
+  /// Returns those without a value.
+  [[nodiscard]] std::span<Node* const> pending() {
+    std::erase_if(nodes_, [](const Node* node) { return node->is_evaluated(); });
+    return nodes_;
+  }
+  /// Owns the nodes where one runs a graph of its own, which may run, and free, others that were to come.
+  void hold() {
+    if (runs_graphs_) owned_ = std::vector<NodePtr>(nodes_.begin(), nodes_.end());
+  }
   /// Returns the next one that has not run, null at the end; what came before is not owned any more, so that
   /// an input without other users gives its buffer away.
   [[nodiscard]] Node* next();
@@ -55,6 +64,7 @@ class Order {
   std::vector<Node*> nodes_;
   std::vector<NodePtr> owned_;
   std::size_t next_ = 0;
+  bool runs_graphs_ = false;
 };
 
 Node* Order::next() {
@@ -69,7 +79,6 @@ void Order::collect(std::span<const NodePtr> outputs) {
   thread_local std::vector<std::pair<Node*, std::size_t>> path;  // node and the next input to look at
   path.clear();
   nodes_.clear();
-  bool runs_graphs = false;
   const std::uint64_t visit = next_visit();
   for (const NodePtr& output : outputs) {
     if (!output->is_evaluated() && output->visit != visit) {
@@ -81,7 +90,7 @@ void Order::collect(std::span<const NodePtr> outputs) {
       if (path.back().second == 0) check_can_run(*node);
       if (path.back().second == node->inputs.size()) {
         nodes_.push_back(node);
-        runs_graphs = runs_graphs || node->op->run;
+        runs_graphs_ = runs_graphs_ || node->op->run;
         path.pop_back();
         continue;
       }
@@ -91,7 +100,6 @@ void Order::collect(std::span<const NodePtr> outputs) {
       path.emplace_back(input, 0);
     }
   }
-  if (runs_graphs) owned_ = std::vector<NodePtr>(nodes_.begin(), nodes_.end());
 }
 
 /// A value that no kernel computes.
@@ -151,11 +159,8 @@ void compute(Node& node) {
   }
 }
 
-void run(Node& node) {
-  const ExecutionObserver* const told = is_element(node) ? nullptr : observer;
-  if (told != nullptr) told->tell_begin(node);
-  compute(node);
-  if (told != nullptr) told->tell_end(node);
+/// Lets a node that has its value forget how it came to be, unless a transform walks through it.
+void forget_inputs(Node& node) {
   if (outside_keeps && node.level < level) {
     kept_outside.emplace_back(&node);
   } else if (keep_depth > 0) {
@@ -164,6 +169,41 @@ void run(Node& node) {
     node.inputs.clear();
     node.attrs = AttrsPtr();
   }
+}
+
+void run(Node& node) {
+  const ExecutionObserver* const told = is_element(node) ? nullptr : observer;
+  if (told != nullptr) told->tell_begin(node);
+  compute(node);
+  if (told != nullptr) told->tell_end(node);
+  forget_inputs(node);
+}
+
+/// No scope counts while nodes run, as some of them run graphs of their own.
+class WithoutScope {
+ public:
+  WithoutScope() : before_(std::exchange(together, nullptr)) {}
+  ~WithoutScope() { together = before_; }
+  WithoutScope(const WithoutScope&) = delete;
+  WithoutScope& operator=(const WithoutScope&) = delete;
+  [[nodiscard]] TogetherScope* scope() const { return before_; }
+
+ private:
+  TogetherScope* before_;
+};
+
+/// Runs nodes as a scope does. Elements of tuples that have their values take them at once. False: nodes are
+/// left that have to run one by one.
+bool has_run_by(TogetherScope* scope, Order& order) {
+  if (scope == nullptr || observer != nullptr) return false;
+  for (Node* node : order.pending()) {
+    if (is_element(*node) && node->inputs[0]->is_evaluated()) run(*node);
+  }
+  const std::span<Node* const> nodes = order.pending();
+  const std::span<Node* const> leaving =
+      nodes.empty() ? nodes : scope->run(nodes, keep_depth > 0 || outside_keeps);
+  for (Node* node : leaving) forget_inputs(*node);  // others, which only these own, go with that
+  return nodes.empty() || !leaving.empty();
 }
 
 }  // namespace
@@ -180,7 +220,11 @@ void refuse_values(const Node& node, const std::source_location& where) {
 
 void evaluate(std::span<const NodePtr> outputs) {
   Order order(outputs);
-  while (Node* node = order.next()) run(*node);
+  const WithoutScope own;
+  if (!has_run_by(own.scope(), order)) {
+    order.hold();
+    while (Node* node = order.next()) run(*node);
+  }
   n_pending = 0;
 }
 
@@ -226,5 +270,9 @@ ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen,
 }
 ExecutionObserver::~ExecutionObserver() { observer = outer_; }
 bool ExecutionObserver::is_watching() { return observer != nullptr; }
+
+TogetherScope::TogetherScope() : outer_(std::exchange(together, this)) { n_pending = 0; }
+TogetherScope::~TogetherScope() { together = outer_; }
+bool TogetherScope::is_open() { return together != nullptr; }
 
 }  // namespace lodestone::engine

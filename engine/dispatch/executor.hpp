@@ -35,4 +35,24 @@ class ExecutionObserver {
   const ExecutionObserver* outer_;
 };
 
+/// While one lives, `evaluate` gives it the nodes of this thread that are to run, all at once. Not those of
+/// graphs that run inside of a node, nor while an `ExecutionObserver` looks on.
+class TogetherScope {
+ public:
+  TogetherScope();
+  virtual ~TogetherScope();
+  TogetherScope(const TogetherScope&) = delete;
+  TogetherScope& operator=(const TogetherScope&) = delete;
+  /// Returns true if one counts on this thread.
+  [[nodiscard]] static bool is_open();
+
+  /// Gives values to nodes without one, which stand inputs before users. `all_stay`: a transform will walk
+  /// through them. Returns those that have values now: all that have an owner beside these nodes, or none,
+  /// and then they run one by one. errors: those of the kernels; no node has a value then.
+  [[nodiscard]] virtual std::span<Node* const> run(std::span<Node* const> nodes, bool all_stay) = 0;
+
+ private:
+  TogetherScope* outer_;
+};
+
 }  // namespace lodestone::engine

@@ -78,7 +78,7 @@ LaunchWork work_of(const Lowered& plan, const Launch& launch) {
   if (launch.op == &hooked_kernel_op()) {
     add_hooked(work, attrs_as<HookedAttrs>(*launch.attrs), launch.where);
   } else if (launch.op == &fused_op()) {
-    add(work, attrs_as<TileAttrs>(*launch.attrs).program->expr());
+    for (const auto& program : attrs_as<TileAttrs>(*launch.attrs).programs) add(work, program->expr());
   } else {
     add(work, *launch.op, launch.attrs, in, out, work.bytes, launch.where);
   }

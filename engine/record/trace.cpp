@@ -124,6 +124,14 @@ Trace::Trace(const Function& f, Tensors inputs, const Effects* effects, const St
   collect(effects);
 }
 
+Trace::Trace(Parts parts)
+    : inputs_(std::move(parts.inputs)),
+      outputs_(std::move(parts.outputs)),
+      input_slots_(std::move(parts.input_slots)),
+      output_slots_(std::move(parts.output_slots)) {
+  for (Step& each : parts.steps) add(std::move(each));
+}
+
 void Trace::add(Step step) {
   runs_when_recorded_ = runs_when_recorded_ || (step.op->runs_when_recorded != nullptr &&
                                                 step.op->runs_when_recorded(step.attrs.get()));

@@ -41,6 +41,17 @@ class Trace {
   [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs,
                                             std::source_location where);
 
+  /// Parts of a trace. Slots are those of what the steps take, one after the other, and of the outputs.
+  struct Parts {
+    Tensors inputs;
+    std::vector<Step> steps = {};
+    std::vector<Slot> input_slots = {};
+    Tensors outputs = {};
+    std::vector<Slot> output_slots = {};
+  };
+  /// Takes what was recorded without a trace.
+  explicit Trace(Parts parts);
+
   struct WithCells;
   /// As `without_values`; cells that f reads are further inputs, behind the others, and cells that it assigns
   /// further outputs. Afterwards all of them hold what they held before. `feeds`: a scope opened for it,

@@ -82,6 +82,8 @@ HeldValues::~HeldValues() {
   }
 }
 
+bool HeldValues::is_open() { return innermost != nullptr; }
+
 Variables HeldValues::assigned() const {
   Variables result;
   for (const auto& [cell, _] : before_) result.push_back(cell);

@@ -79,6 +79,8 @@ class HeldValues {
   ~HeldValues();
   HeldValues(const HeldValues&) = delete;
   HeldValues& operator=(const HeldValues&) = delete;
+  /// Returns true if one lives on this thread.
+  [[nodiscard]] static bool is_open();
   /// Keeps the assigned values after its end.
   void keep() { keep_ = true; }
   /// Returns the cells that were assigned while it lives, once per assignment.

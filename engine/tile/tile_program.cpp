@@ -314,24 +314,95 @@ void TileWriter::take(std::int64_t first, std::int64_t n) const {
   std::launder(reinterpret_cast<const TileProgram::Run*>(own()))->run(first / row, (first + n) / row);
 }
 
+/// Returns the units that threads share.
+std::int64_t TileProgram::n_units() const { return (n_rows() + rows_of_unit() - 1) / rows_of_unit(); }
+
+double TileProgram::ns_of_all() const { return ns_ * static_cast<double>(n_rows() * expr_.row); }
+
+namespace {
+
+/// Returns the call of one of several programs.
+KernelCall call_of(const TilePart& part, const KernelCall& all) {
+  return {all.op,
+          all.attrs,
+          all.in.subspan(part.first_in, part.n_in()),
+          all.out.subspan(part.first_out, part.n_out()),
+          all.scratch,
+          all.where};
+}
+
+}  // namespace
+
 Workspace TileProgram::workspace(const KernelCall& call) {
-  return {.per_thread = Run(*call.attrs_of<TileAttrs>().program, call, nullptr).bytes()};
+  Workspace result;
+  for_each_part(call.attrs_of<TileAttrs>().programs, [&](const TilePart& part) {
+    const std::size_t bytes = Run(part.program, call_of(part, call), nullptr).bytes();
+    result.per_thread = std::max(result.per_thread, bytes);
+  });
+  return result;
 }
 
 void TileProgram::run(const KernelCall& call) {
-  const TileProgram& program = *call.attrs_of<TileAttrs>().program;
-  const std::int64_t n = program.n_rows(), unit = program.rows_of_unit();
-  const double ns = program.ns_ * static_cast<double>(n * program.expr_.row);
-  share((n + unit - 1) / unit, ns, [&](Dim first, Dim last) {
-    Run(program, call, call.scratch.of_this_thread()).run(first * unit, std::min(n, last * unit));
+  const TilePrograms& programs = call.attrs_of<TileAttrs>().programs;
+  std::int64_t n = 0;
+  double ns = 0.0;
+  for (const TileProgramPtr& each : programs) {
+    n += each->n_units();
+    ns += each->ns_of_all();
+  }
+  share(n, ns, [&](Dim first, Dim last) {
+    Dim begin = 0;  // of the units of a program among those of all
+    for_each_part(programs, [&](const TilePart& part) {
+      const TileProgram& program = part.program;
+      const Dim from = std::max(first, begin), end = std::min(last, begin + program.n_units());
+      if (from < end) {
+        const KernelCall own = call_of(part, call);
+        const Dim unit = program.rows_of_unit();
+        Run(program, own, call.scratch.of_this_thread())
+            .run((from - begin) * unit, std::min(program.n_rows(), (end - begin) * unit));
+      }
+      begin += program.n_units();
+    });
   });
 }
 
 Kernel TileProgram::kernel() {
   const auto writes_over = [](const Attrs* attrs, std::size_t operand, std::size_t output) {
-    return attrs_as<TileAttrs>(*attrs).program->writes_over(operand, output);
+    bool result = false;
+    for_each_part(attrs_as<TileAttrs>(*attrs).programs, [&](const TilePart& part) {
+      const std::size_t in = operand - part.first_in, out = output - part.first_out;  // large if before it
+      if (in < part.n_in() && out < part.n_out()) result = part.program.writes_over(in, out);
+    });
+    return result;
   };
   return {.name = "cpu.tiles", .run = run, .writes_over = writes_over, .workspace = workspace};
+}
+
+// ---- Several programs ------------------------------------------------------------------------------------
+
+std::string attr_text(const TilePrograms& programs) {
+  std::string text;
+  for (const TileProgramPtr& each : programs) text += (text.empty() ? "" : " | ") + each->expr().text();
+  return text;
+}
+
+std::uint64_t attr_hash(const TilePrograms& programs) {
+  std::uint64_t hash = programs.size();
+  for (const TileProgramPtr& each : programs) hash = engine::detail::mixed(hash, each->expr().hash());
+  return hash;
+}
+
+bool attr_equals(const TilePrograms& a, const TilePrograms& b) {
+  return std::ranges::equal(
+      a, b, [](const TileProgramPtr& one, const TileProgramPtr& other) { return attr_equals(one, other); });
+}
+
+bool put_on_line(TilePrograms& programs, const TilePrograms& of_second, const Line& line) {
+  if (programs.size() != of_second.size()) return false;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (!put_on_line(programs[i], of_second[i], line)) return false;
+  }
+  return true;
 }
 
 }  // namespace lodestone::engine::cpu_backend

@@ -23,7 +23,8 @@ class TileProgram {
   /// each of its own, and nothing reads it once the output is written.
   [[nodiscard]] bool writes_over(std::size_t operand, std::size_t output) const;
 
-  /// Returns the kernel that runs the program of its attributes, `TileAttrs`.
+  /// Returns the kernel that runs the programs of its attributes, `TileAttrs`. Threads share the elements of
+  /// all of them, so that many small programs are work for several threads.
   [[nodiscard]] static Kernel kernel();
 
  private:
@@ -50,6 +51,8 @@ class TileProgram {
   [[nodiscard]] std::size_t n_places() const;
   [[nodiscard]] std::int64_t n_rows() const;
   [[nodiscard]] std::int64_t rows_of_unit() const;
+  [[nodiscard]] std::int64_t n_units() const;
+  [[nodiscard]] double ns_of_all() const;
   [[nodiscard]] std::size_t bytes_per_row(const Expr::Value& value) const;
   void add_step(ExprId id, const std::vector<std::size_t>& place);
   [[nodiscard]] std::size_t size_of_output(std::size_t output) const {
@@ -119,13 +122,40 @@ using TileProgramPtr = std::shared_ptr<const TileProgram>;
   return expr.has_value();
 }
 
+/// Programs that run as one kernel and do not read what another one writes: its operands are those of the
+/// first, then those of the next, and so are its outputs.
+using TilePrograms = std::vector<TileProgramPtr>;
+[[nodiscard]] std::string attr_text(const TilePrograms& programs);
+[[nodiscard]] std::uint64_t attr_hash(const TilePrograms& programs);
+[[nodiscard]] bool attr_equals(const TilePrograms& a, const TilePrograms& b);
+[[nodiscard]] bool put_on_line(TilePrograms& programs, const TilePrograms& of_second, const Line& line);
+
+/// The operands and outputs of a program among those of a kernel.
+struct TilePart {
+  const TileProgram& program;
+  std::size_t first_in, first_out;
+  [[nodiscard]] std::size_t n_in() const { return program.expr().loads.size(); }
+  [[nodiscard]] std::size_t n_out() const { return program.expr().stores.size(); }
+};
+/// Calls visit(part) for each program, in order.
+template <class Visit>
+void for_each_part(const TilePrograms& programs, const Visit& visit) {
+  std::size_t first_in = 0, first_out = 0;
+  for (const TileProgramPtr& each : programs) {
+    const TilePart part{*each, first_in, first_out};
+    visit(part);
+    first_in += part.n_in();
+    first_out += part.n_out();
+  }
+}
+
 }  // namespace lodestone::engine::cpu_backend
 
 namespace lodestone::engine {
 
 struct TileAttrs {
-  cpu_backend::TileProgramPtr program;
-  static auto fields() { return std::tuple{Field{"program", &TileAttrs::program}}; }
+  cpu_backend::TilePrograms programs;
+  static auto fields() { return std::tuple{Field{"programs", &TileAttrs::programs}}; }
 };
 
 }  // namespace lodestone::engine

@@ -32,11 +32,11 @@ Variables states_of(const Module& net, const Optimizer& optimizer) {
   return result;
 }
 
-/// Says where a loss reads values, which keeps its steps from being compiled.
+/// Says where a loss reads values, which keeps its steps from being one plan.
 void note_breaks(const CompileStats& stats) {
   for (const Break& each : stats.breaks)
-    core::log::info("{} of {} training steps ran op by op, since they read the {} {}", each.n, stats.n_calls,
-                    each.what, at_line(each.where));
+    core::log::info("{} of {} training steps were recorded anew, since they read the {} {}", each.n,
+                    stats.n_calls, each.what, at_line(each.where));
 }
 
 }  // namespace

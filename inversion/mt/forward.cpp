@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt/forward.hpp"
 
+#include "engine/core/error.hpp"
 #include "physics/mt/transform.hpp"
 
 #include <algorithm>
@@ -25,6 +26,12 @@ d2::MeshDesignOptions design(Sections, Accuracy accuracy, const ForwardOptions& 
 d3::MeshDesignOptions design(Volumes, Accuracy accuracy, const ForwardOptions&) {
   return d3::design_options(accuracy);
 }
+
+void use_cells(d2::MeshDesignOptions&) {}  // refused before
+void use_cells(d3::MeshDesignOptions& meshes) { meshes.only_cells = true; }
+
+bool has_meshes_of_cells(Sections) { return false; }
+bool has_meshes_of_cells(Volumes) { return true; }
 
 /// Finer meshes than those of the accuracy may have as many more nodes.
 void allow_finer(d2::MeshDesignOptions& meshes, double finer) {
@@ -88,7 +95,18 @@ DataMaps maps_of(Survey survey, const physics::mt::DistortionUnknowns& distortio
 
 template <class Dimension>
 Simulations<Dimension>::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
-    : comm_(comm), earth_(std::move(earth)), options_(options) {}
+    : comm_(comm), earth_(std::move(earth)), options_(options) {
+  if (options_.iteration_meshes != IterationMeshes::cells) return;
+  constexpr std::string_view source = "inversion::mt::forward#meshes_of_cells";
+  if (!has_meshes_of_cells(Dimension{}))
+    throw core::InvalidArgument(
+        source, "forward.iteration_meshes = \"cells\" is for volumes (--dim 3); leave it out");
+  if (options_.iteration != Accuracy::iteration || options_.iteration_coarsen != 1.0)
+    throw core::InvalidArgument(
+        source,
+        "forward.iteration_meshes = \"cells\" has the sizes of the model's grid; leave out "
+        "iteration_accuracy and iteration_coarsen");
+}
 
 template <class Dimension>
 physics::mesh::Model Simulations<Dimension>::earth_model(const Eigen::VectorXd& model) const {
@@ -121,6 +139,7 @@ typename Dimension::MeshSet Simulations<Dimension>::meshes_of_results(const Eige
 template <class Dimension>
 typename Dimension::MeshDesign Simulations<Dimension>::design_of_iterations() const {
   typename Dimension::MeshDesign meshes = design(Dimension{}, options_.iteration, options_);
+  if (options_.iteration_meshes == IterationMeshes::cells) use_cells(meshes);
   meshes.coarsen = options_.iteration_coarsen;
   allow_finer(meshes, std::min(1.0, meshes.coarsen));
   return meshes;

@@ -25,10 +25,21 @@ constexpr auto words(CertificateOf) {
       {none, "none"}, {iteration, "iteration"}, {final_meshes, "final"}, {both, "both"}};
 }
 
+/// The source of the meshes of the iterations.
+enum class IterationMeshes : std::uint8_t {
+  designed,  ///< the rules of an accuracy
+  cells      ///< the grid of the model; of volumes alone
+};
+constexpr auto words(IterationMeshes) {
+  return core::Words<IterationMeshes>{{IterationMeshes::designed, "designed"},
+                                      {IterationMeshes::cells, "cells"}};
+}
+
 /// The meshes of a run and the rule by which they follow the model.
 struct ForwardOptions {
   physics::mt::Accuracy iteration = physics::mt::Accuracy::iteration,
                         final_accuracy = physics::mt::Accuracy::standard;
+  IterationMeshes iteration_meshes = IterationMeshes::designed;
   double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
   /// Absent: `each_iteration` for sections, `as_rms_falls` for volumes, whose meshes follow the cells.
   std::optional<Redesigning> redesign{};
@@ -58,6 +69,8 @@ template <class Dimension>
 class Simulations {
  public:
   using Ptr = std::shared_ptr<const typename Dimension::Simulation>;
+  /// Keeps what it is given. errors: InvalidArgument for meshes of cells with a section, other sizes or
+  /// another accuracy.
   Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options);
 
   /// Makes the simulation of a survey at the accuracy of the iterations.

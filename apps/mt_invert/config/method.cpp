@@ -229,6 +229,8 @@ Rows<ForwardConfig> forward_rows() {
       row("iteration_accuracy", &ForwardConfig::iteration, "meshes of the iterations, see below"),
       row("iteration_coarsen", &ForwardConfig::iteration_coarsen, within(0.25, 4.0),
           "sizes of the iterations' cells over those of `iteration_accuracy`, below 1 finer"),
+      row("iteration_meshes", &ForwardConfig::iteration_meshes,
+          "with `--dim 3`: by the rules of `iteration_accuracy`, or the grid of the model itself, see below"),
       row("final_accuracy", &ForwardConfig::final_accuracy,
           "meshes on which the final responses and rms are recomputed, and the last steps taken where they "
           "miss the target"),

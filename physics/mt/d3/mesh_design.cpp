@@ -56,32 +56,62 @@ std::vector<double> thinned(const std::vector<double>& lines, double factor) {
   return kept;
 }
 
-fem::EdgeGrid make_grid(const MeshFeatures& features, const MeshDesignOptions& options, double coarsen) {
-  std::array<std::vector<double>, 3> lines;
-  const double slope = (options.growth - 1.0) * coarsen, near_m = 2.0 * features.penetration_m;
-  for (int axis = 0; axis < 2; ++axis) {
+/// The lines of a mesh along x, y and, below the ground, z.
+using GroundLines = std::array<std::vector<double>, 3>;
+
+/// Returns the lines whose cells are larger than required by `coarsen`; `thinning`: the same of the cells of
+/// the parameter grid.
+GroundLines graded_lines(const MeshFeatures& features, const MeshDesignOptions& options, double coarsen,
+                         double thinning) {
+  GroundLines lines;
+  for (int axis = 0; axis < 3; ++axis) {
     auto sizes = features.sizes[axis];
     for (auto& feature : sizes) feature.size_m *= coarsen;
     const double padding = options.side_padding * features.penetration_m;
-    lines[axis] = fem::graded_lines(features.extent[axis].from - padding, features.extent[axis].to + padding,
-                                    features.anchors[axis], sizes,
+    const double slope = ((axis < 2 ? options.growth : options.layer_growth) - 1.0) * coarsen;
+    const double from = axis < 2 ? features.extent[axis].from - padding : 0.0,
+                 to = axis < 2 ? features.extent[axis].to + padding : features.bottom_m;
+    lines[axis] = fem::graded_lines(from, to, features.anchors[axis], sizes,
                                     {.slope = slope,
-                                     .far_slope = std::max(slope, 0.7),
-                                     .near_m = near_m,
+                                     .far_slope = axis < 2 ? std::max(slope, 0.7) : slope,
+                                     .near_m = axis < 2 ? 2.0 * features.penetration_m : 0.0,
                                      .least_spacing = 0.4,
                                      .even = !options.along_cells,
-                                     .kept_m = thinned(features.kept[axis], coarsen)});
+                                     .kept_m = thinned(features.kept[axis], thinning)});
   }
-  auto sizes = features.sizes[2];
-  for (auto& feature : sizes) feature.size_m *= coarsen;
+  return lines;
+}
+
+/// Returns the lines of the parameter grid, continued to the ends that the others have.
+GroundLines lines_of_cells(const mesh::Earth& earth, const MeshFeatures& features,
+                           const MeshDesignOptions& options) {
+  GroundLines lines;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<double>& of_axis = lines[axis] = earth.grid.edges_m(mesh::all_axes[axis]);
+    const double padding = options.side_padding * features.penetration_m;
+    if (axis == 2) {
+      const double level = level_of(earth);
+      for (double& line : of_axis) line -= level;
+      std::erase_if(of_axis, [](double z) { return z <= 0.0; });
+      of_axis.insert(of_axis.begin(), 0.0);
+    } else if (const double missing = of_axis.front() - (features.extent[axis].from - padding);
+               missing > 0.0) {
+      const auto outside = fem::lines_outward(of_axis.front(), missing, of_axis[1] - of_axis[0], -1.0);
+      of_axis.insert(of_axis.begin(), outside.rbegin(), outside.rend());
+    }
+    const double end = axis < 2 ? features.extent[axis].to + padding : features.bottom_m;
+    const double last = of_axis.back(), width = last - of_axis[of_axis.size() - 2];
+    const auto outside = fem::lines_outward(last, end - last, width, 1.0);
+    of_axis.insert(of_axis.end(), outside.begin(), outside.end());
+  }
+  return lines;
+}
+
+/// Returns the grid of these lines with the sea and the air above them.
+fem::EdgeGrid make_grid(GroundLines lines, const MeshFeatures& features, const MeshDesignOptions& options,
+                        double coarsen) {
+  const auto ground = std::move(lines[2]);
   const double z_slope = (options.layer_growth - 1.0) * coarsen;
-  const auto ground = fem::graded_lines(0.0, features.bottom_m, features.anchors[2], sizes,
-                                        {.slope = z_slope,
-                                         .far_slope = z_slope,
-                                         .near_m = 0.0,
-                                         .least_spacing = 0.4,
-                                         .even = !options.along_cells,
-                                         .kept_m = thinned(features.kept[2], coarsen)});
   const auto sea = sea_lines(features, z_slope, coarsen);
   const double first_m = sea.empty() ? ground[1] : (sea.size() > 1 ? sea[1] : 0.0) - sea[0];
   const double air_growth = (options.air_growth - 1.0) * (sea.empty() ? 1.0 : air_growth_over_sea);
@@ -106,16 +136,29 @@ BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<i
   const double lowest_hz = survey.frequencies_hz[frequencies.back()],
                highest_hz = survey.frequencies_hz[frequencies.front()];
   const MeshFeatures features = find_features(model, survey, lowest_hz, highest_hz, options);
-  for (double factor = 1.0; factor < coarsest; factor *= 1.1) {
-    fem::EdgeGrid grid = make_grid(features, options, factor * options.coarsen);
-    if (static_cast<double>(grid.n_inner_edges()) > options.max_edges) continue;
+  const auto band_of = [&](fem::EdgeGrid grid, double coarsened) {
     Eigen::VectorXd node_z_m = node_depths_m(model.earth, grid);
     const int n_sea = n_layers_of_sea(grid, features.sea_depth_m);
-    return {.frequencies = std::move(frequencies),
-            .grid = std::move(grid),
-            .coarsened = factor,
-            .node_z_m = std::move(node_z_m),
-            .n_sea = n_sea};
+    return BandMesh{.frequencies = std::move(frequencies),
+                    .grid = std::move(grid),
+                    .coarsened = coarsened,
+                    .node_z_m = std::move(node_z_m),
+                    .n_sea = n_sea,
+                    .is_linear = options.only_cells};
+  };
+  if (options.only_cells)
+    return band_of(make_grid(lines_of_cells(model.earth, features, options), features, options, 1.0), 1.0);
+  // Lines of the parameter grid go last: cells of rough models have no mean that stands for them.
+  for (const bool thins : {false, true}) {
+    if (thins && !options.along_cells) break;
+    for (double factor = 1.0; factor < coarsest; factor *= 1.1) {
+      const double coarsen = factor * options.coarsen;
+      fem::EdgeGrid grid =
+          make_grid(graded_lines(features, options, coarsen, thins ? coarsen : options.coarsen), features,
+                    options, coarsen);
+      if (static_cast<double>(grid.n_inner_edges()) <= options.max_edges)
+        return band_of(std::move(grid), factor);
+    }
   }
   throw core::InvalidArgument(
       "mt::d3::design_meshes#too_many_edges",
@@ -164,7 +207,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.bottom_depth = 4.0;
     options.air_height = 6.0;
     options.side_padding = 4.0;
-    options.max_edges = 5e5;
+    options.max_edges = 8e5;
   }
   return options;
 }
@@ -205,7 +248,8 @@ MeshSet companions(const MeshSet& meshes) {
     const fem::ReliefGrid fewer =
         (band.has_relief() ? fem::ReliefGrid(grid, band.node_z_m) : fem::ReliefGrid(grid)).subset(numbers);
     result.bands.push_back({band.frequencies, fewer.lines(), 2.0 * band.coarsened,
-                            band.has_relief() ? fewer.node_z_m() : Eigen::VectorXd(), band.n_sea / 2});
+                            band.has_relief() ? fewer.node_z_m() : Eigen::VectorXd(), band.n_sea / 2,
+                            band.is_linear});
   }
   return result;
 }

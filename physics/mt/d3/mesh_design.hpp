@@ -29,8 +29,12 @@ struct MeshDesignOptions {
   double coarsen = 1.0;          ///< multiplies every cell size
   /// Lines of the parameter grid beside stations are lines of the mesh, whatever the contrast across them,
   /// and contacts get no smaller cells. Meshes then hardly depend on the model: no step of an inversion makes
-  /// contacts that they do not hold.
+  /// contacts that they do not hold. `max_edges` thins these lines only where relaxing all else does not do.
   bool along_cells = false;
+  /// The meshes are the parameter grid, with air above it and larger cells beyond an end that is too near, at
+  /// all frequencies. Fields are linear between edges, across contacts as well, as in common codes of finite
+  /// differences on one grid. Other rules for sizes do not count.
+  bool only_cells = false;
   bool extrapolate = false;  ///< data are extrapolated from these meshes and their companions
 };
 
@@ -45,7 +49,8 @@ struct BandMesh {
   double coarsened = 1.0;  ///< cell sizes over those of the rules, more than 1 where `max_edges` ruled
   /// True depth of each node where the surface has a relief or there is a sea, nothing where it is level.
   Eigen::VectorXd node_z_m{};
-  int n_sea = 0;  ///< layers above the surface that hold the sea; on land they are air
+  int n_sea = 0;           ///< layers above the surface that hold the sea; on land they are air
+  bool is_linear = false;  ///< fields at stations are linear between edges, across contacts as well
   [[nodiscard]] bool has_relief() const { return node_z_m.size() > 0; }  ///< or a sea
   /// Returns the line along z that is the surface. errors: InvalidArgument when none is.
   [[nodiscard]] int ground() const;

@@ -22,10 +22,9 @@ int cell_of(const std::vector<double>& lines, double x) {
   return std::clamp(static_cast<int>(after) - 1, 0, static_cast<int>(lines.size()) - 2);
 }
 
-/// Interpolates by a polynomial through the four points next to x, of those from `first` to `last`, or
-/// through as many as there are.
-Places between(const std::vector<double>& points, int first, int last, double x) {
-  constexpr int most = 4;
+/// Interpolates by a polynomial through `most` points next to x, of those from `first` to `last`, or through
+/// as many as there are.
+Places between(const std::vector<double>& points, int first, int last, double x, int most) {
   const int n = std::min(most, last - first + 1);
   const int after = static_cast<int>(std::upper_bound(points.begin() + first, points.begin() + last + 1, x) -
                                      points.begin());
@@ -41,28 +40,31 @@ Places between(const std::vector<double>& points, int first, int last, double x)
   return places;
 }
 
+/// Returns the places of an interpolation along each axis.
+int most_places(Interpolation interpolation) { return interpolation == Interpolation::linear ? 2 : 4; }
+
 /// The lines of an axis around a station and the middles of its cells.
 struct Axis {
   const std::vector<double>& lines;
   std::vector<double> middles;
   double at;
-  int cell;
+  int most, cell;
 
-  Axis(const std::vector<double>& lines_in, double at_in)
-      : lines(lines_in), at(at_in), cell(cell_of(lines_in, at_in)) {
+  Axis(const std::vector<double>& lines_in, double at_in, Interpolation interpolation)
+      : lines(lines_in), at(at_in), most(most_places(interpolation)), cell(cell_of(lines_in, at_in)) {
     for (std::size_t i = 0; i + 1 < lines.size(); ++i) middles.push_back(0.5 * (lines[i] + lines[i + 1]));
   }
   [[nodiscard]] int n() const { return static_cast<int>(middles.size()); }
   /// Interpolates between inner lines.
-  [[nodiscard]] Places between_lines() const { return between(lines, 1, n() - 1, at); }
-  [[nodiscard]] Places between_middles() const { return between(middles, 0, n() - 1, at); }
+  [[nodiscard]] Places between_lines() const { return between(lines, 1, n() - 1, at, most); }
+  [[nodiscard]] Places between_middles() const { return between(middles, 0, n() - 1, at, most); }
   /// Interpolates between middles that no contact separates. `is_contact(i)`: between cells i − 1 and i.
   template <class IsContact>
   [[nodiscard]] Places within_contacts(IsContact is_contact) const {
     int first = cell, last = cell;
     while (first > 0 && !is_contact(first)) --first;
     while (last + 1 < n() && !is_contact(last + 1)) ++last;
-    return between(middles, first, last, at);
+    return between(middles, first, last, at, most);
   }
   /// Interpolates between inner lines that no kink separates. `is_kink(i)`: on line i.
   template <class IsKink>
@@ -70,7 +72,7 @@ struct Axis {
     int first = cell, last = cell + 1;
     while (first > 1 && !is_kink(first)) --first;
     while (last < n() - 1 && !is_kink(last)) ++last;
-    return between(lines, first, last, at);
+    return between(lines, first, last, at, most);
   }
 };
 
@@ -135,12 +137,13 @@ void check_inside(const fem::EdgeGrid& grid, const Station& station) {
 }  // namespace
 
 Receiver::Receiver(const fem::EdgeGrid& grid, int ground, const Station& station,
-                   const Eigen::MatrixXd& top_resistivity) {
+                   const Eigen::MatrixXd& top_resistivity, Interpolation interpolation) {
   check_inside(grid, station);
-  const Axis x(grid.lines_m(0), station.x_m), y(grid.lines_m(1), station.y_m);
+  const Axis x(grid.lines_m(0), station.x_m, interpolation), y(grid.lines_m(1), station.y_m, interpolation);
   const auto is_contact = [&](int i, int j, int other_i, int other_j) {
     const double one = top_resistivity(i, j), other = top_resistivity(other_i, other_j);
-    return std::max(one, other) > least_contact * std::min(one, other);
+    return interpolation == Interpolation::cubic &&
+           std::max(one, other) > least_contact * std::min(one, other);
   };
   const Places x_e = x.within_contacts([&](int i) { return is_contact(i - 1, y.cell, i, y.cell); });
   const Places y_e = y.within_contacts([&](int j) { return is_contact(x.cell, j - 1, x.cell, j); });
@@ -185,12 +188,13 @@ namespace {
 class ReliefRows {
  public:
   ReliefRows(const fem::ReliefGrid& grid, int ground, const Station& station,
-             const Eigen::MatrixXd& top_resistivity, const Water& water)
+             const Eigen::MatrixXd& top_resistivity, const Water& water, Interpolation interpolation)
       : grid_(grid),
         lines_(grid.lines()),
         ground_(ground),
-        x_(lines_.lines_m(0), station.x_m),
-        y_(lines_.lines_m(1), station.y_m),
+        crosses_contacts_(interpolation == Interpolation::linear),
+        x_(lines_.lines_m(0), station.x_m, interpolation),
+        y_(lines_.lines_m(1), station.y_m, interpolation),
         water_(water) {
     if (water_.is_wet(x_.cell, y_.cell)) choose_layers();
     add_electric(top_resistivity);
@@ -227,7 +231,8 @@ class ReliefRows {
 
   void add_electric(const Eigen::MatrixXd& top_resistivity) {
     const auto is_contact = [&](int i, int j, int other_i, int other_j) {
-      return (!is_under_water && differ(top_resistivity(i, j), top_resistivity(other_i, other_j))) ||
+      return (!is_under_water && !crosses_contacts_ &&
+              differ(top_resistivity(i, j), top_resistivity(other_i, other_j))) ||
              is_coast(i, j, other_i, other_j);
     };
     const auto is_kink_x = [&](int i) {
@@ -337,6 +342,7 @@ class ReliefRows {
   const fem::ReliefGrid& grid_;
   const fem::EdgeGrid& lines_;
   int ground_;
+  bool crosses_contacts_;
   Axis x_, y_;
   const Water& water_;
   Layers water_layers_{most_layers, ground_ - 1, -1}, magnetic_layers_ = water_layers_;
@@ -345,9 +351,9 @@ class ReliefRows {
 }  // namespace
 
 Receiver::Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
-                   const Eigen::MatrixXd& top_resistivity, const Water& water) {
+                   const Eigen::MatrixXd& top_resistivity, const Water& water, Interpolation interpolation) {
   check_inside(grid.lines(), station);
-  const ReliefRows rows(grid, ground, station, top_resistivity, water);
+  const ReliefRows rows(grid, ground, station, top_resistivity, water, interpolation);
   const double p = rows.p, q = rows.q, length = 1.0 + p * p + q * q;
   const double to_x = std::sqrt(1.0 + p * p), to_y = std::sqrt(1.0 + q * q), normal = std::sqrt(length);
   const auto set = [this](Channel channel, std::initializer_list<std::pair<double, const EdgeRow*>> parts) {

@@ -17,10 +17,15 @@ namespace lodestone::physics::mt::d3 {
 enum class Channel { e_x, e_y, h_x, h_y, h_z };
 inline constexpr int n_channels = 5;
 
+/// The way from the edges of a grid to a station.
+enum class Interpolation {
+  cubic,  ///< by polynomials through four places along each axis; E beyond no contact that it crosses
+  linear  ///< between the two next ones, beyond contacts as well
+};
+
 /// The fields at one station as sparse rows on the circulations; the same at every model.
 ///
-/// Fields are interpolated by polynomials through four places along each axis. E comes from the edges along
-/// it on the surface, beyond no contact that it crosses. H comes from the circulation around faces, curl E =
+/// E comes from the edges along it on the surface. H comes from the circulation around faces, curl E =
 /// −iωμ₀H. H_z comes from those of the surface, horizontal H from the cells of air above. Its change down to
 /// the surface is added, `∂_z H_y = ∂_y H_z` and `∂_z H_x = ∂_x H_z`.
 class Receiver {
@@ -28,7 +33,7 @@ class Receiver {
   /// `top_resistivity`: resistivities (n_x·n_y) of the uppermost cells of the grid below the ground, by which
   /// contacts are known. errors: InvalidArgument when the station stands outside the grid's inner cells.
   Receiver(const fem::EdgeGrid& grid, int ground, const Station& station,
-           const Eigen::MatrixXd& top_resistivity);
+           const Eigen::MatrixXd& top_resistivity, Interpolation interpolation = Interpolation::cubic);
 
   /// Makes the rows on a relief, for fields of the station's definition. Edges on the surface carry E along
   /// it, and no current leaves the ground: E_z = p E_x + q E_y with its slopes p, q. H is extrapolated down
@@ -38,7 +43,8 @@ class Receiver {
   /// none, and E_z is that of the water; this and H come from as many layers of it, at most three. In water
   /// that is shallower H comes from three layers below.
   Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
-           const Eigen::MatrixXd& top_resistivity, const Water& water);
+           const Eigen::MatrixXd& top_resistivity, const Water& water,
+           Interpolation interpolation = Interpolation::cubic);
 
   /// Returns a field. units: V/m and A/m for circulations in V.
   [[nodiscard]] Complex measure(Channel channel, double omega, const Eigen::VectorXcd& circulation) const;

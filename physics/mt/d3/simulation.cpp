@@ -51,11 +51,12 @@ BandProblem::BandProblem(const mesh::Earth& earth, const BandMesh& band, const s
                                                   : averages.cell_conductivities(design_resistivity);
   const Eigen::MatrixXd below = resistivity_of(*grid, ground, cells);
   const auto water = relief != nullptr ? water_on(earth, relief->grid(), ground) : Water();
+  const auto interpolation = band.is_linear ? Interpolation::linear : Interpolation::cubic;
   for (const Station& station : stations) {
     if (relief != nullptr)
-      receivers.emplace_back(relief->grid(), ground, station, below, water);
+      receivers.emplace_back(relief->grid(), ground, station, below, water, interpolation);
     else
-      receivers.emplace_back(*grid, ground, station, below);
+      receivers.emplace_back(*grid, ground, station, below, interpolation);
   }
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 Tensor value_of(const Expr& expr, const Tensors& in, ExprFn function = nullptr) {
   const auto program = std::make_shared<const cpu_backend::TileProgram>(expr, function);
-  const AttrsPtr attrs = make_attrs(TileAttrs{program});
+  const AttrsPtr attrs = make_attrs(TileAttrs{{program}});
   // The memory of the result is that of other numbers: what is not written is not right by chance.
   const Aval aval{in[0].shape(), expr.values[expr.stores[0].value].dtype, default_device()};
   std::memset(new_array(aval).node().data(), 1, aval.bytes());

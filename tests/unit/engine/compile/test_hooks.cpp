@@ -54,10 +54,9 @@ Program recorded(const Function& f, const Tensors& inputs) {
   return Program::of(Trace::without_values(f, avals_of(inputs), std::source_location::current()));
 }
 
-/// Returns a program after all passes of O1 but that which hooks.
+/// Returns a program after the passes of O1 before that which hooks.
 Program merged(const Program& program, const Tensors& inputs) {
-  const auto passes = passes_of(Level::O1);
-  return *after(program, tests::strides_of(inputs), passes.first(passes.size() - 1));
+  return *at_stage(program, tests::strides_of(inputs), Level::O1, Stage::merged);
 }
 
 /// Returns a plan with hooks whatever the size of arrays.

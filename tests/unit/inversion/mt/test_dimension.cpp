@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "inversion/mt/dimension.hpp"
+#include "inversion/mt/forward.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 
@@ -91,6 +92,28 @@ TEST_CASE("recipe: a volume refuses profiles, data in other axes than the map's,
   CHECK_THAT(refused(), HasId("other_axes", {"0.00", "30.00", "data.strike_deg"}));
   data.profile.is_map = false;
   CHECK_THAT(refused(), HasId("no_map"));
+}
+
+TEST_CASE("recipe: the iterations of a volume may run on its grid, those of a section may not",
+          "[inversion]") {
+  const physics::mesh::Earth earth{physics::mesh::TensorGrid(physics::mesh::Edges{
+      .x_m = {-2e3, -1e3, 0, 1e3, 2e3}, .y_m = {-2e3, -1e3, 0, 1e3, 2e3}, .z_m = {0, 500, 1000, 2000}})};
+  mt::ForwardOptions options{.iteration_meshes = mt::IterationMeshes::cells};
+  const mt::Simulations<mt::Volumes> volumes(MPI_COMM_SELF, earth, options);
+  CHECK(volumes.design_of_iterations().only_cells);
+  CHECK_FALSE(volumes.design_of_results().only_cells);
+  const auto refused = [&] {
+    return error_of<core::InvalidArgument>(
+        [&] { mt::Simulations<mt::Volumes>(MPI_COMM_SELF, earth, options); });
+  };
+  options.iteration_coarsen = 2.0;
+  CHECK_THAT(refused(), HasId("meshes_of_cells", {"iteration_coarsen"}));
+  options = {.iteration = physics::mt::Accuracy::standard, .iteration_meshes = mt::IterationMeshes::cells};
+  CHECK_THAT(refused(), HasId("meshes_of_cells", {"iteration_accuracy"}));
+  options = {.iteration_meshes = mt::IterationMeshes::cells};
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { mt::Simulations<mt::Sections>(MPI_COMM_SELF, earth, options); }),
+      HasId("meshes_of_cells", {"--dim 3"}));
 }
 
 TEST_CASE("recipe: matrices are further unknowns of a volume, as many as its impedances mix", "[inversion]") {

@@ -5,6 +5,7 @@
 #include "tests/support/small_volume.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace lodestone;
 using namespace lodestone::physics;
@@ -83,7 +84,8 @@ TEST_CASE("3-D mesh design: meshes along cells hold every line beside stations, 
   CHECK(count_lines(d3::Accuracy::iteration) == all);
 }
 
-TEST_CASE("3-D mesh design: the limit of edges thins the lines along cells", "[physics][mt]") {
+TEST_CASE("3-D mesh design: the limit of edges thins the lines along cells when nothing else is left",
+          "[physics][mt]") {
   std::vector<double> lines;
   for (int i = -40; i <= 40; ++i) lines.push_back(100.0 * i);
   const auto model = mesh::resistivity_model(
@@ -91,16 +93,43 @@ TEST_CASE("3-D mesh design: the limit of edges thins the lines along cells", "[p
       Eigen::VectorXd::Constant(80 * 80 * 3, 100.0));
   auto options = d3::design_options(d3::Accuracy::iteration);
   const auto whole = d3::design_meshes(model, tests::volume_survey(), options).bands[0];
-  options.max_edges = 0.25 * static_cast<double>(whole.grid.n_inner_edges());
-  const auto thinned = d3::design_meshes(model, tests::volume_survey(), options).bands[0];
+  const auto with_share = [&](double share) {
+    options.max_edges = share * static_cast<double>(whole.grid.n_inner_edges());
+    return d3::design_meshes(model, tests::volume_survey(), options).bands[0];
+  };
+  const auto relaxed = with_share(0.9), thinned = with_share(0.1);
   CHECK(whole.coarsened == 1.0);
   CHECK(thinned.coarsened > 1.0);
   CHECK(static_cast<double>(thinned.grid.n_inner_edges()) <= options.max_edges);
   const auto n_kept = [&](const d3::BandMesh& band) {
     return std::ranges::count_if(lines, [&](double line) { return has_line(band.grid.lines_m(0), line); });
   };
+  CHECK(relaxed.coarsened > 1.1);
+  CHECK(n_kept(relaxed) == n_kept(whole));
   CHECK(n_kept(thinned) >= 5);
   CHECK(n_kept(thinned) < n_kept(whole));
+}
+
+TEST_CASE("3-D mesh design: meshes of cells are the grid of the model at all frequencies", "[physics][mt]") {
+  const auto model = tests::small_volume();
+  auto options = d3::design_options(d3::Accuracy::iteration);
+  options.only_cells = true;
+  const auto meshes = d3::design_meshes(model, tests::volume_survey(), options);
+  REQUIRE(meshes.bands.size() == 2);
+  for (const auto& band : meshes.bands) {
+    CHECK(band.is_linear);
+    for (const mesh::Axis axis : mesh::all_axes) {
+      const auto &cells = model.earth.grid.edges_m(axis), &lines = band.grid.lines_m(static_cast<int>(axis));
+      const auto is_within = [&](double line) { return line >= cells.front() && line <= cells.back(); };
+      std::vector<double> within;
+      std::ranges::copy_if(lines, std::back_inserter(within), is_within);
+      CHECK(within == cells);
+      CHECK(lines.size() > cells.size());  // the grid ends far too near for these frequencies
+    }
+  }
+  CHECK(d3::companions(meshes).bands[0].is_linear);
+  options.only_cells = false;
+  CHECK_FALSE(d3::design_meshes(model, tests::volume_survey(), options).bands[0].is_linear);
 }
 
 TEST_CASE("3-D mesh design: companions keep the lines of contacts", "[physics][mt]") {

@@ -5,6 +5,7 @@
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/d3/cost.hpp"
 #include "physics/mt/d3/extrapolation.hpp"
+#include "physics/mt/d3/receivers.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/small_volume.hpp"
@@ -312,4 +313,26 @@ TEST_CASE("3-D simulation: inputs it cannot honour are named errors", "[physics]
   CHECK_THAT(error_of<core::InvalidArgument>(
                  [&] { (void)make(model.earth, tests::volume_stations(), meshes).value(model.values); }),
              HasId("resistivity_not_positive", {"2"}));
+}
+
+TEST_CASE("3-D receivers: E ends at a contact, but where fields are linear it goes on beyond",
+          "[physics][mt]") {
+  std::vector<double> lines;
+  for (int i = -4; i <= 4; ++i) lines.push_back(1000.0 * i);
+  const fem::EdgeGrid grid({lines, lines, lines});
+  const int ground = 4, n = grid.n(0);
+  Eigen::MatrixXd top = Eigen::MatrixXd::Constant(n, n, 100.0);
+  top.topRows(n / 2).setConstant(10.0);
+  Eigen::VectorXcd circulation = Eigen::VectorXcd::Zero(grid.n_edges());
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= n; ++j) circulation[grid.edge(0, i, j, ground)] = 1000.0 * (i < n / 2 ? 1.0 : 10.0);
+  }
+  Station station{"a", 0.0};
+  station.x_m = 200.0;
+  const auto e_x = [&](d3::Interpolation interpolation) {
+    return d3::Receiver(grid, ground, station, top, interpolation)
+        .measure(d3::Channel::e_x, 1.0, circulation);
+  };
+  CHECK(std::abs(e_x(d3::Interpolation::cubic) - 10.0) < 1e-12);
+  CHECK(std::abs(e_x(d3::Interpolation::linear) - 7.3) < 1e-12);
 }
