@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inspect/calibration.hpp"
 
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/graph/number.hpp"
 #include "engine/graph/op_table.hpp"
@@ -31,6 +33,7 @@ struct Probe {
   std::function<void(int n_calls, Way way)> run;
   WorkPart work = {};                                    ///< that of a call; of a level the bytes, as `n`
   bool on_each_thread = false;                           ///< shared, every thread does the work of a call
+  bool is_refused = false;                               ///< by the kernel, which threw an error
   std::array<std::vector<double>, n_ways> seconds = {};  ///< those of a call, by way
 
   /// Returns the median, 0 where nothing was measured.
@@ -96,9 +99,8 @@ class Calibration {
     add_costs();
     add_levels();
     add_functions();
-    for (const DType dtype : {DType::f32, DType::f64}) add_uses(dtype);
-    for (int round = 0; round < options.most_rounds && measure_all(round); ++round) {
-    }
+    for (const DType dtype : {DType::f32, DType::f64}) add_uses(options.uses(dtype));
+    while (n_rounds_ < options.most_rounds && measure_all(n_rounds_)) ++n_rounds_;
   }
 
   [[nodiscard]] MachineRates rates() const;
@@ -110,16 +112,18 @@ class Calibration {
   void add_levels();
   void add_functions();
   void add_function(const FunctionUse& use);
-  void add_uses(DType dtype);
+  void add_uses(const std::vector<SampleUse>& uses);
   void add_launch(Probe::Of of, const Lowered& plan, const Launch& launch, WorkPart work);
   const Plan& planned(const Function& f, std::span<const Aval> arguments);
   bool measure_all(int round);
   void measure(Probe& probe, Way way) const;
+  void time(Probe& probe, Way way) const;
   [[nodiscard]] KernelRates rates_of(Way way) const;
   [[nodiscard]] double median_of(Probe::Of of, Way way) const;
 
   std::function<double()> now_;
   double end_;
+  int n_rounds_ = 0;  ///< those in which all was measured
   MachineKey machine_ = MachineKey::of_process();
   std::deque<PlannedFunction> plans_;  ///< probes run their launches
   std::deque<Probe> probes_;
@@ -183,8 +187,8 @@ void Calibration::add_function(const FunctionUse& use) {
                      .on_each_thread = true});
 }
 
-void Calibration::add_uses(DType dtype) {
-  for (const auto& [f, arguments] : sample_uses(dtype)) {
+void Calibration::add_uses(const std::vector<SampleUse>& uses) {
+  for (const auto& [f, arguments] : uses) {
     const Lowered& plan = planned(f, arguments).lowered();
     for (const Launch& each : plan.launches) {
       LaunchWork work = work_of(plan, each);
@@ -218,8 +222,22 @@ bool Calibration::measure_all(int round) {
   return true;
 }
 
-/// Times several calls at once, after one that brings their operands near.
+/// Times a probe, but for kernels that refuse the numbers.
 void Calibration::measure(Probe& probe, Way way) const {
+  if (probe.is_refused) return;
+  try {
+    time(probe, way);
+  } catch (const core::Error& error) {
+    if (probe.of != Probe::Of::work) throw;
+    probe.is_refused = true;
+    core::log::warning(core::log::Id("engine::calibrated_rates#refused"),
+                       "{} refuses the numbers on which it is measured, and has no rate: {}", probe.work.of,
+                       error.what());
+  }
+}
+
+/// Times several calls at once, after one that brings their operands near.
+void Calibration::time(Probe& probe, Way way) const {
   constexpr double enough_s = 3e-5, most_calls = 1000.0;
   double begin = now_();
   probe.run(1, way);
@@ -243,8 +261,11 @@ KernelRates Calibration::rates_of(Way way) const {
   KernelRates rates;
   for (const Probe& each : probes_) {
     const WorkPart& work = each.work;
-    const double seconds = each.median(way);
+    double seconds = each.median(way);
     if (seconds <= 0.0) continue;
+    if (way == Way::shared && !each.on_each_thread)  // without what threads need to begin
+      seconds =
+          std::max(seconds - median_of(Probe::Of::wake, way), each.median(Way::alone) / machine_.n_threads);
     if (each.of == Probe::Of::level) rates.levels.push_back({work.n, work.n / seconds});
     if (each.of != Probe::Of::work) continue;
     const double step =
@@ -269,6 +290,7 @@ MachineRates Calibration::rates() const {
   rates.machine = machine_;
   rates.launch_s = median_of(Probe::Of::launch, Way::alone) / n_of_chain;
   rates.alone = rates_of(Way::alone);
+  rates.is_complete = n_rounds_ > 0;
   if (machine_.n_threads == 1) return rates;
   rates.wake_s = median_of(Probe::Of::wake, Way::shared);
   rates.shared = rates_of(Way::shared);
@@ -278,8 +300,9 @@ MachineRates Calibration::rates() const {
 }  // namespace
 
 MachineRates calibrated_rates(const CalibrationOptions& options) {
+  const DefaultDevice first(cpu);  // others may have fewer libraries
   MachineRates rates = Calibration(options).rates();
-  Arena::of(default_device()).trim();
+  Arena::of(cpu).trim();
   return rates;
 }
 

@@ -48,7 +48,8 @@ class Uses {
 
 void add_products(Uses& uses) {
   const auto product = [](const Tensors& x) { return matmul(x[0], x[1]); };
-  uses.add(with_slopes(product), {{256, 256}, {256, 256}, {256, 256}});
+  uses.add(with_slopes(product), {{512, 256}, {256, 512}, {512, 512}});  // large enough to be shared
+  uses.add(with_slopes(product), {{256, 64}, {64, 256}, {256, 256}});
   uses.add(with_slopes(product), {{64, 32, 32}, {64, 32, 32}, {64, 32, 32}});
   const Shape heads{4, 128, 4, 32};
   uses.add(with_slopes([](const Tensors& x) { return attention(x[0], x[1], x[2]); }),
@@ -62,9 +63,10 @@ void add_windows(Uses& uses) {
       return conv(x[0], x[1], {.low = ones, .high = ones});
     });
   };
-  for (const auto& [n, m] : {std::pair<Dim, Dim>{1, 16}, {16, 1}, {16, 16}, {32, 32}, {64, 64}})
+  for (const auto& [n, m] : {std::pair<Dim, Dim>{1, 16}, {16, 1}, {16, 16}, {32, 32}, {64, 64}}) {
     uses.add(convolve(1), {{64, 16, n}, {3, n, m}, {64, 16, m}});
-  uses.add(convolve(2), {{8, 16, 16, 32}, {3, 3, 32, 32}, {8, 16, 16, 32}});
+    uses.add(convolve(2), {{8, 16, 16, n}, {3, 3, n, m}, {8, 16, 16, m}});
+  }
   uses.add(with_slopes([](const Tensors& x) { return max_pool(x[0], {.window = {2}}); }),
            {{64, 32, 16}, {64, 16, 16}});
   uses.add(with_slopes([](const Tensors& x) {

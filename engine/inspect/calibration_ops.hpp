@@ -15,8 +15,8 @@ struct SampleUse {
   std::vector<Aval> arguments;
 };
 
-/// Returns uses of the engine's kernels and of their derivatives on arrays of this dtype, f32 or f64, which
-/// take some hundred kilobytes.
+/// Returns uses of the engine's kernels and of their derivatives on arrays of this dtype, f32 or f64, most of
+/// which take some hundred kilobytes.
 [[nodiscard]] std::vector<SampleUse> sample_uses(DType dtype);
 
 }  // namespace lodestone::engine

@@ -14,7 +14,7 @@ namespace lodestone::engine {
 enum class Times : std::uint8_t {
   none,     ///< launches have none
   kernels,  ///< each kind of launch runs a few times here; rates serve where it is too large or refuses
-  rates     ///< those of a machine, without running anything
+  rates     ///< those of a machine; nothing of the function runs. Rates of this one may have to be measured
 };
 constexpr auto words(Times) {
   return core::Words<Times>{{Times::none, "none"}, {Times::kernels, "kernels"}, {Times::rates, "rates"}};
@@ -25,8 +25,9 @@ struct DryRunOptions {
   std::size_t budget = 0;   ///< likewise
   Times times = Times::kernels;
   std::size_t most_timed_bytes = std::size_t{1} << 30;  ///< operands of a kernel that is timed
-  /// Rates that are taken, for as many threads as the process has. Null: those of this machine, which are
-  /// measured when they are first needed (`rates_of_this_machine`).
+  /// Rates that are taken, for as many threads as the process has. Null: those of this machine. Where none
+  /// are kept yet, they are measured when they are first needed, which takes up to five seconds and half a
+  /// gigabyte (`rates_of_this_machine`).
   std::shared_ptr<const MachineRates> machine = nullptr;
 };
 
@@ -69,9 +70,10 @@ struct DryRun {
 /// is made but constants. Cells may hold tensors that nobody has asked for yet; they stay so. The memory is
 /// that of a call of `compile(f)` from the second on, when cells own their arrays; nothing else that the
 /// program holds is in it. The time is the sum of those of its kernels. Each kind of these runs a few times
-/// on arrays of one number, or its time follows from rates. Rates fit where times are asked for, for as many
-/// threads. Where kernels are timed, they are those of this processor. errors: those of f; InvalidArgument
-/// inside of a transform, for other rates, and with the line where f reads values of arguments or cells.
+/// on arrays of numbers between 1/4 and 3/4, or its time follows from rates. Rates fit where times are asked
+/// for, for as many threads. Where kernels are timed, they are those of this processor. errors: those of f;
+/// those of `rates_of_this_machine` where these are needed; InvalidArgument inside of a transform, for other
+/// rates, and with the line where f reads values of arguments or cells.
 [[nodiscard]] DryRun dry_run(const Function& f, std::span<const Aval> arguments,
                              const DryRunOptions& options = {},
                              std::source_location where = std::source_location::current());

@@ -19,8 +19,8 @@ namespace lodestone::engine {
 /// Returns the bytes of memory that the operands of a launch need.
 [[nodiscard]] std::size_t bytes_of_operands(const Lowered& plan, const Launch& launch);
 
-/// A launch on memory of its own, all of it full of a number that functions and places in arrays allow. Plan
-/// and launch live longer.
+/// A launch on memory of its own, full of numbers that functions and places in arrays allow. Plan and launch
+/// live longer.
 class LoneLaunch {
  public:
   LoneLaunch(const Lowered& plan, const Launch& launch);

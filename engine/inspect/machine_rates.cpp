@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lodestone::engine {
@@ -33,11 +34,14 @@ double rate_at(const std::vector<Rate>& rates, double per_byte) {
   return below->per_s * std::pow(above->per_s / below->per_s, part);
 }
 
+/// Returns the facts of the build that decide on what kernels do, and with which libraries.
 std::string build_text() {
+  constexpr std::array<std::string_view, 6> deciding{"version", "compiler", "build type",
+                                                     "flags",   "BLAS",     "oneDNN"};
   std::string text;
   for (const auto& [name, fact] : core::build_info()) {
-    if (name == "version" || name == "compiler" || name == "build type")
-      text += (text.empty() ? "" : ", ") + fact;
+    if (std::ranges::find(deciding, name) != deciding.end())
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, fact);
   }
   return text;
 }
@@ -99,8 +103,9 @@ std::optional<double> MachineRates::seconds(const LaunchWork& work) const {
 }
 
 std::string MachineRates::text() const {
-  std::string text = fmt::format("{} ({})\n  {:<28} {:>10.3g} ns\n", machine.text(), machine.build, "launch",
-                                 1e9 * launch_s);
+  std::string text = fmt::format("{} ({})\n", machine.text(), machine.build);
+  if (!is_complete) text += "  the time ended before all was measured once\n";
+  text += fmt::format("  {:<28} {:>10.3g} ns\n", "launch", 1e9 * launch_s);
   if (machine.n_threads == 1) return text + rates_text(alone, "on one thread");
   return text + fmt::format("  {:<28} {:>10.3g} ns\n", "loop on all threads", 1e9 * wake_s) +
          rates_text(alone, "on one thread") + rates_text(shared, "on all threads");

@@ -18,7 +18,7 @@ struct MachineKey {
   std::string processor;     ///< as the system calls it
   int n_threads = 1;         ///< on which a launch may run
   std::string instructions;  ///< the widest set that kernels use: "avx512"
-  std::string build;         ///< version, compiler and type of the build
+  std::string build;         ///< version, compiler, type, flags, BLAS and oneDNN of the build
 
   /// Returns that of this process. errors: those of `cpu_backend::isa`.
   [[nodiscard]] static MachineKey of_process();
@@ -56,10 +56,11 @@ struct KernelRates {
 
 struct MachineRates {
   MachineKey machine;
-  double launch_s = 0.0;  ///< cost of a launch
-  double wake_s = 0.0;    ///< cost of a loop on all threads, which look out for it; 0 for one thread
-  KernelRates alone;      ///< on one thread
-  KernelRates shared;     ///< on all threads; empty for one
+  double launch_s = 0.0;    ///< cost of a launch
+  double wake_s = 0.0;      ///< cost of a loop on all threads, which look out for it; 0 for one thread
+  KernelRates alone;        ///< on one thread
+  KernelRates shared;       ///< on all threads, without the cost of the loop; empty for one
+  bool is_complete = true;  ///< false: the time ended before all was measured once
 
   /// Returns the time of a launch, s, on one thread or shared, whichever takes less. None: it has no rate.
   [[nodiscard]] std::optional<double> seconds(const LaunchWork& work) const;

@@ -13,7 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -26,8 +29,9 @@ using Json = nlohmann::json;
 using core::log::Id;
 
 /// Counts changes of a record. Records of other versions are left as they are.
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr const char* list_key = "machines";
+constexpr const char* complete_key = "complete";
 constexpr std::string_view id_of_damage = "engine::read_rates#damaged";
 
 // ---- Records ---------------------------------------------------------------------------------------------
@@ -49,6 +53,7 @@ Json json_of(const MachineRates& rates) {
               {"build", machine.build},       {"launch_s", rates.launch_s},
               {"wake_s", rates.wake_s},       {"alone", json_of(rates.alone)}};
   if (machine.n_threads > 1) result["shared"] = json_of(rates.shared);
+  if (!rates.is_complete) result[complete_key] = false;
   return result;
 }
 
@@ -64,6 +69,7 @@ class Reader {
     result.wake_s = not_negative(json, "wake_s");
     result.alone = kernel_rates(json.at("alone"));
     if (result.machine.n_threads > 1) result.shared = kernel_rates(json.at("shared"));
+    result.is_complete = json.value(complete_key, true);
     return result;
   }
   template <class Expected, class Got>
@@ -135,23 +141,33 @@ auto told_with_file(const std::string& path, F&& f) {
   }
 }
 
-/// Returns the content of a file, with a list of records.
-Json document_at(const std::string& path) {
+std::string text_at(const std::string& path) {
   core::require_regular_file(path);
   std::ifstream file(path, std::ios::binary);
-  return told_with_file(path, [&] {
-    Json document = Json::parse(file);
+  std::string text;
+  std::array<char, 4096> part{};
+  while (file.read(part.data(), part.size()) || file.gcount() > 0)
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  if (!file.is_open() || file.bad())
+    throw core::FileError("engine::read_rates#not_read", "{}: cannot be read ({})", path,
+                          std::strerror(errno));
+  return text;
+}
+
+/// Returns the content of a file, with a list of records.
+Json document_at(const std::string& path) {
+  return told_with_file(path, [&, text = text_at(path)] {
+    Json document = Json::parse(text);
     if (!document.at(list_key).is_array()) Reader(path).fail("a list of machines", "something else");
     return document;
   });
 }
 
-std::vector<MachineRates> rates_in(const Json& document, const std::string& path) {
-  return told_with_file(path, [&] {
-    std::vector<MachineRates> all;
-    for (const Json& each : document.at(list_key))
-      if (each.at("version") == version) all.push_back(Reader(path).rates(each));
-    return all;
+/// Returns the rates in a record of a file; none where it is of another version.
+std::optional<MachineRates> rates_in(const Json& record, const std::string& path) {
+  return told_with_file(path, [&]() -> std::optional<MachineRates> {
+    if (record.at("version") != version) return {};
+    return Reader(path).rates(record);
   });
 }
 
@@ -183,41 +199,75 @@ class RatesFolder {
     core::make_private_folder(folder);
   }
 
-  /// Returns the rates of a machine, if they are there.
+  /// Returns the rates of a machine, if they are there. What is damaged, or may be another's, is left out.
   [[nodiscard]] std::optional<MachineRates> find(const MachineKey& machine) {
+    document_ = empty_document();
+    left_out_.clear();
     std::error_code ignored;
     if (!fs::exists(fs::symlink_status(path_, ignored))) return {};
-    try {
-      if (const std::string why = core::objection_to(path_); !why.empty())
-        throw core::FileError("engine::kept_rates#not_own", "{}: {}", path_, why);
-      document_ = document_at(path_);
-      for (MachineRates& each : rates_in(document_, path_))
-        if (each.machine == machine) return std::move(each);
-    } catch (const core::Error& error) {
-      core::log::warning(Id("engine::kept_rates#measured_again"),
-                         "{}; the rates of this machine are measured again", error.what());
-      document_ = empty_document();
-      fs::remove_all(path_, ignored);
+    if (const std::string why = core::objection_to(path_); !why.empty()) {
+      left_out_.push_back(fmt::format("{}: {}", path_, why));
+      return {};
     }
-    return {};
+    std::optional<MachineRates> found;
+    const auto add = [&](Json&& record) {
+      auto rates = rates_in(record, path_);
+      document_[list_key].push_back(std::move(record));
+      if (rates && rates->machine == machine) found = std::move(rates);
+    };
+    unless_damaged([&] {
+      Json document = document_at(path_);
+      for (Json& each : document[list_key]) unless_damaged([&] { add(std::move(each)); });
+    });
+    return found;
   }
+  /// Says what was left out, once it is to be replaced.
+  void warn() const {
+    for (const std::string& each : left_out_)
+      core::log::warning(Id("engine::kept_rates#measured_again"),
+                         "{}; this is left out, and the rates of this machine are measured", each);
+  }
+  /// Writes rates beside those that were found.
   void keep(const MachineRates& rates) {
     put(document_, rates);
+    std::error_code ignored;
+    if (!core::objection_to(path_).empty()) fs::remove_all(path_, ignored);  // neither a folder nor a link
     write_document(path_, document_);
-    fs::permissions(path_, fs::perms::owner_read | fs::perms::owner_write);
+    fs::permissions(path_, fs::perms::owner_read | fs::perms::owner_write, ignored);
   }
-  /// Returns the right to measure and write, once nobody else has it.
-  [[nodiscard]] core::FileLock lock() const {
+  /// Returns the right to measure and write, unless somebody else has it.
+  [[nodiscard]] std::optional<core::FileLock> lock_at_once() const {
+    return core::FileLock::take(lock_path_);
+  }
+  /// Returns it once nobody else has it. errors: FileError where that takes too long.
+  [[nodiscard]] core::FileLock lock(std::chrono::milliseconds most_wait) const {
     using namespace std::chrono_literals;
-    while (true) {
-      if (auto lock = core::FileLock::take(lock_path_)) return *std::move(lock);
-      std::this_thread::sleep_for(10ms);
+    using Clock = std::chrono::steady_clock;
+    const double most_s = std::chrono::duration<double>(most_wait).count();
+    core::log::info("another process measures the rates of a machine, and is waited for, {:g} s at most",
+                    most_s);
+    for (const auto end = Clock::now() + most_wait; Clock::now() < end; std::this_thread::sleep_for(10ms)) {
+      if (auto lock = lock_at_once()) return *std::move(lock);
     }
+    throw core::FileError("engine::kept_rates#locked",
+                          "{}: another process has held the lock for {:g} s; see whether it was stopped",
+                          lock_path_, most_s);
   }
 
  private:
+  /// Calls f; what is not as it should be counts as left out.
+  template <class F>
+  void unless_damaged(F&& f) {
+    try {
+      f();
+    } catch (const core::FormatError& error) {
+      left_out_.emplace_back(error.what());
+    }
+  }
+
   std::string path_, lock_path_;
   Json document_ = empty_document();
+  std::vector<std::string> left_out_;  ///< and why
 };
 
 }  // namespace
@@ -228,7 +278,13 @@ void write_rates(const std::string& path, const MachineRates& rates) {
   write_document(path, document);
 }
 
-std::vector<MachineRates> read_rates(const std::string& path) { return rates_in(document_at(path), path); }
+std::vector<MachineRates> read_rates(const std::string& path) {
+  std::vector<MachineRates> all;
+  const Json document = document_at(path);
+  for (const Json& each : document.at(list_key))
+    if (auto rates = rates_in(each, path)) all.push_back(*std::move(rates));
+  return all;
+}
 
 MachineRates rates_for_threads(const std::string& path, int n_threads) {
   std::vector<MachineRates> all = read_rates(path);
@@ -249,19 +305,39 @@ MachineRates rates_for_threads(const std::string& path, int n_threads) {
 }
 
 MachineRates kept_rates(const fs::path& folder, const MachineKey& machine,
-                        const std::function<MachineRates()>& measure, Kept which) {
-  std::optional<MachineRates> measured;
-  try {
-    RatesFolder kept(folder);
-    const core::FileLock lock = kept.lock();
-    if (auto rates = kept.find(machine); rates && which == Kept::used) return *std::move(rates);
-    measured = measure();
-    kept.keep(*measured);
-  } catch (const core::FileError& error) {
-    core::log::warning(Id("engine::kept_rates#not_kept"),
-                       "{}; the rates of this machine are not kept for other processes", error.what());
+                        const std::function<MachineRates()>& measure, Kept which,
+                        std::chrono::milliseconds most_wait) {
+  std::optional<RatesFolder> kept;
+  std::optional<core::FileLock> lock;
+  const auto with_files = [&](const auto& f) {
+    try {
+      f();
+    } catch (const core::FileError& error) {
+      core::log::warning(Id("engine::kept_rates#not_kept"),
+                         "{}; the rates of this machine are not kept for other processes", error.what());
+      kept.reset();
+    }
+  };
+  std::optional<MachineRates> found;
+  const auto is_found = [&] { return (found = kept->find(machine)) && which == Kept::used; };
+  with_files([&] {
+    kept.emplace(folder);
+    lock = kept->lock_at_once();
+    if (!lock && is_found()) return;  // files are replaced as a whole
+    if (!lock) lock = kept->lock(most_wait);
+    if (!is_found()) kept->warn();
+  });
+  if (found && which == Kept::used) return *std::move(found);
+  MachineRates measured = measure();
+  if (!measured.is_complete) {
+    core::log::warning(Id("engine::kept_rates#incomplete"),
+                       "the time for measuring the rates of {} ended before all was measured once; they are "
+                       "not kept: measure them while the machine does nothing else",
+                       machine.text());
+  } else if (kept) {
+    with_files([&] { kept->keep(measured); });
   }
-  return measured ? *std::move(measured) : measure();
+  return measured;
 }
 
 MachineRates rates_of_this_machine(Kept which) {

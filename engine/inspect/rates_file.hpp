@@ -4,6 +4,7 @@
 
 #include "engine/inspect/machine_rates.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -23,14 +24,17 @@ void write_rates(const std::string& path, const MachineRates& rates);
 enum class Kept : std::uint8_t { used, replaced };
 
 /// Returns the rates of a machine that `machine.json` in a folder keeps; where it has none, or these are to
-/// be replaced, they are measured and kept. Of several processes one does that, and the others wait. A file
-/// that is damaged or may be another's is replaced, with a warning. A warning also says why nothing can be
-/// kept.
+/// be replaced, they are measured and kept. Of several processes one does that, and the others wait, but no
+/// longer than `most_wait`: then they measure, too, and keep nothing. Rates that are not complete are not
+/// kept. When rates are kept, damaged records are dropped; a file that is damaged as a whole, or may be
+/// another's, is replaced. Warnings say so, and why nothing can be kept. A file that cannot be read stays.
+/// errors: those of `measure`.
 [[nodiscard]] MachineRates kept_rates(const std::filesystem::path& folder, const MachineKey& machine,
-                                      const std::function<MachineRates()>& measure, Kept which = Kept::used);
+                                      const std::function<MachineRates()>& measure, Kept which = Kept::used,
+                                      std::chrono::milliseconds most_wait = std::chrono::seconds(30));
 
 /// Returns the rates of this machine for the process's number of threads, kept in `core::cache_folder`.
-/// Measuring them takes up to five seconds, and is said in the log.
+/// Measuring them takes up to five seconds, and is said in the log. errors: those of `calibrated_rates`.
 [[nodiscard]] MachineRates rates_of_this_machine(Kept which = Kept::used);
 
 }  // namespace lodestone::engine

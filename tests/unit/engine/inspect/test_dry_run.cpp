@@ -254,7 +254,9 @@ TEST_CASE("dry run: what cannot be timed takes the time of rates, if they have o
   const auto rates =
       std::make_shared<MachineRates>(tests::made_up_rates(1, MachineKey::of_process().processor));
   const std::vector<Aval> matrix{{{64, 64}, DType::f32, default_device()}};
-  const auto f = [](const Tensors& x) -> Tensors { return {cholesky(x[0])}; };  // refuses equal numbers
+  const auto f = [](const Tensors& x) -> Tensors {
+    return {cholesky(x[0])};
+  };  // refuses matrices that are not positive definite
   const DryRun without = dry_run(f, matrix, {.machine = rates});
   CHECK(without.n_untimed == without.n_launches);
   CHECK(without.n_by_rates == 0);

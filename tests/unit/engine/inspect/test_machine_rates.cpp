@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/control_plan.hpp"
+#include "engine/core/build_info.hpp"
 #include "engine/inspect/calibration.hpp"
 #include "engine/inspect/launch_work.hpp"
+#include "engine/inspect/lone_launch.hpp"
 #include "engine/inspect/machine_rates.hpp"
+#include "engine/inspect/rates_file.hpp"
+#include "engine/memory/arena.hpp"
+#include "engine/ops/indexing.hpp"
+#include "engine/ops/linalg.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_count.hpp"
+#include "tests/support/warnings.hpp"
 #include "tests/unit/engine/compile/work_of.hpp"
 #include "tests/unit/engine/inspect/made_up_rates.hpp"
 #include "tests/unit/engine/sample_networks.hpp"
 
+#include <set>
+
 using namespace lodestone;
 using namespace lodestone::engine;
 using tests::made_up_rates;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -44,6 +55,11 @@ struct CountingClock {
   std::shared_ptr<double> looks = std::make_shared<double>(0.0);
   double operator()() const { return ++*looks; }
 };
+
+/// Returns uses of one function of a square matrix.
+std::function<std::vector<SampleUse>(DType)> uses_of(const Function& f) {
+  return [f](DType dtype) { return std::vector<SampleUse>{{f, {Aval{{64, 64}, dtype, default_device()}}}}; };
+}
 
 /// Returns how often a calibration looked at the clock.
 double looks_of(double most_s, int most_rounds) {
@@ -150,6 +166,29 @@ TEST_CASE("machine rates: work of a launch is that of its kernel and its functio
   CHECK(combined->n == 200);
 }
 
+TEST_CASE("machine rates: a lone launch works on numbers that differ, and on places in every array",
+          "[engine]") {
+  const Tensors in{(ones({200'000}) + 0.0F).eval(), Tensor::from(std::vector<std::int64_t>(10, 3), {10})};
+  const auto plan =
+      tests::plan_of([](const Tensors& x) -> Tensors { return {take(x[0], x[1])}; }, in, Level::O0);
+  REQUIRE(plan->lowered().launches.size() == 1);
+  Launch launch = plan->lowered().launches[0];
+  static std::set<float> numbers;
+  static std::set<std::int64_t> places;
+  numbers.clear();
+  places.clear();
+  launch.run = [](const KernelCall& call) {
+    REQUIRE(call.in.size() == 2);
+    for (std::int64_t i = 0; i < call.in[0].count(); ++i) numbers.insert(call.in[0].as<float>()[i]);
+    for (std::int64_t i = 0; i < call.in[1].count(); ++i) places.insert(call.in[1].as<std::int64_t>()[i]);
+  };
+  LoneLaunch(plan->lowered(), launch).run();
+  CHECK(numbers.size() > 50'000);
+  CHECK(*numbers.begin() >= 0.25F);
+  CHECK(*numbers.rbegin() <= 0.75F);
+  CHECK(places == std::set<std::int64_t>{0});
+}
+
 TEST_CASE("machine rates: what is measured has a rate for every launch of thirty networks", "[engine]") {
   const MachineRates rates = calibrated_rates({.most_s = 1e9, .most_rounds = 1, .now = CountingClock()});
   const DType dtype = GENERATE(DType::f32, DType::f64);
@@ -202,9 +241,96 @@ TEST_CASE("calibration: two threads are measured alone and together", "[engine]"
   const MachineRates rates = calibrated_rates({.most_s = 1e9, .most_rounds = 1, .now = CountingClock()});
   CHECK(rates.machine.n_threads == 2);
   CHECK(rates.wake_s == 1.0);
-  CHECK(rates.shared.levels == rates.alone.levels);  // by a clock that counts looks
-  CHECK(rates.shared.rates.at("sum f64") == rates.alone.rates.at("sum f64"));
   CHECK(rates.shared.rates.at("vmath::exp(x) f32")[0].per_s == 2.0 * 2048.0);  // each thread does a call
+}
+
+TEST_CASE("calibration: the time that threads need to begin is in no rate", "[engine]") {
+  const tests::ThreadCount two(2);
+  const auto now = [n_looks = 0, seconds = 0.0]() mutable {
+    constexpr int n_of_costs = 1 + 2 * 2 * 4;  // two probes, alone and shared, take four looks each
+    return seconds += ++n_looks > n_of_costs ? 4.0 : 1.0;
+  };
+  const MachineRates rates = calibrated_rates({.most_s = 1e9, .most_rounds = 1, .now = now});
+  CHECK(rates.wake_s == 1.0);
+  CHECK(rates.alone.levels.front().bytes_per_s == 65536.0 / 4.0);
+  CHECK(rates.shared.levels.front().bytes_per_s == 65536.0 / (4.0 - 1.0));
+  CHECK(rates.shared.rates.at("sum f64")[0].per_s ==
+        Approx(rates.alone.rates.at("sum f64")[0].per_s * 4.0 / (4.0 - 1.0)));
+  CHECK(rates.shared.rates.at("vmath::exp(x) f32")[0].per_s ==
+        2.0 * 2048.0 / 4.0);  // calls take no such time
+
+  const MachineRates even = calibrated_rates({.most_s = 1e9, .most_rounds = 1, .now = CountingClock()});
+  CHECK(even.shared.levels.front().bytes_per_s == 65536.0 / 0.5);  // no faster than by two threads
+}
+
+TEST_CASE("calibration: a kernel that refuses has no rate, and a warning names it", "[engine]") {
+  const auto refuses = uses_of([](const Tensors& x) -> Tensors {
+    return {cholesky(x[0]), sum(x[0], Axes{0})};
+  });
+  MachineRates rates;
+  const int n_before = core::log::count(core::log::Level::warning);
+  const auto warnings = tests::warnings_of([&] {
+    rates = calibrated_rates({.most_s = 1e9, .most_rounds = 2, .now = CountingClock(), .uses = refuses});
+  });
+  CHECK(core::log::count(core::log::Level::warning) == n_before + 2);  // per dtype, not per round
+  REQUIRE(warnings.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(warnings[i].id == "engine::calibrated_rates#refused");
+    CHECK_THAT(warnings[i].text, Catch::Contains(i == 0 ? "cholesky f32" : "cholesky f64"));
+  }
+  CHECK(rates.is_complete);
+  CHECK_FALSE(rates.alone.rates.contains("cholesky f32"));
+  CHECK(rates.alone.rates.contains("sum f32"));
+}
+
+TEST_CASE("calibration: it runs on the first device, whose libraries the others may not have", "[engine]") {
+  const Device second{Device::Kind::cpu, 1};
+  const auto uses = uses_of([](const Tensors& x) -> Tensors { return {matmul(x[0], x[0])}; });
+  Arena& arena = Arena::of(second);
+  arena.reset_peak();
+  const std::size_t before = arena.stats().peak;
+  const DefaultDevice scope(second);
+  const MachineRates rates = calibrated_rates({.most_rounds = 1, .now = CountingClock(), .uses = uses});
+  CHECK(arena.stats().peak == before);
+  CHECK(default_device() == second);
+}
+
+TEST_CASE("calibration: rates are not complete, nor kept, where the time ends in the first round",
+          "[engine]") {
+  const auto uses = uses_of([](const Tensors& x) -> Tensors { return {matmul(x[0], x[0])}; });
+  const auto measured = [&](double most_s) {
+    return calibrated_rates({.most_s = most_s, .most_rounds = 3, .now = CountingClock(), .uses = uses});
+  };
+  CHECK(measured(1e9).is_complete);
+  CHECK(measured(1e9).text().find("the time ended") == std::string::npos);
+  const MachineRates cut = measured(100.0);
+  CHECK_FALSE(cut.is_complete);
+  CHECK(cut.text().find("the time ended") != std::string::npos);
+
+  const tests::TemporaryFolder folder;
+  const fs::path path = folder.path() / "cache" / "lodestone";
+  const auto ids = [&](double most_s) {
+    std::vector<std::string> all;
+    for (const auto& each : tests::warnings_of([&] {
+           static_cast<void>(kept_rates(path, MachineKey::of_process(), [&] { return measured(most_s); }));
+         }))
+      all.push_back(each.id);
+    return all;
+  };
+  CHECK(ids(100.0) == std::vector<std::string>{"engine::kept_rates#incomplete"});
+  CHECK_FALSE(fs::exists(path / "machine.json"));
+  CHECK(ids(1e9).empty());
+  CHECK(ids(0.0).empty());  // those that are kept
+}
+
+TEST_CASE("machine rates: the key of a machine tells builds with other libraries apart", "[engine]") {
+  const std::string build = MachineKey::of_process().build;
+  for (const auto& [name, fact] : core::build_info()) {
+    CAPTURE(build, name);
+    const bool decides =
+        std::set<std::string>{"version", "compiler", "build type", "flags", "BLAS", "oneDNN"}.contains(name);
+    CHECK((build.find(name + " " + fact) != std::string::npos) == decides);
+  }
 }
 
 TEST_CASE("calibration: nothing is begun after its time but costs and passes", "[engine]") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/file_lock.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/private_folder.hpp"
 #include "engine/inspect/rates_file.hpp"
@@ -12,8 +13,11 @@
 #include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -51,6 +55,14 @@ fs::path filled(const TemporaryFolder& folder) {
   return path;
 }
 
+/// Returns the ids of the warnings of an action.
+template <class Action>
+std::vector<std::string> ids_of_warnings(Action&& action) {
+  std::vector<std::string> ids;
+  for (const auto& each : warnings_of(action)) ids.push_back(each.id);
+  return ids;
+}
+
 /// Returns the ids of the warnings while rates for one thread are asked for three times, and checks how often
 /// they are measured.
 std::vector<std::string> warnings_after(const std::function<void(const fs::path&)>& damage, int n_measured) {
@@ -58,14 +70,30 @@ std::vector<std::string> warnings_after(const std::function<void(const fs::path&
   const fs::path path = filled(folder);
   damage(path);
   const CountingMeasure measure{made_up_rates()};
-  std::vector<std::string> ids;
-  for (const auto& each : warnings_of([&] {
-         for (int i = 0; i < 3; ++i) CHECK(kept_rates(path, measure.rates.machine, measure) == measure.rates);
-       }))
-    ids.push_back(each.id);
+  const auto ids = ids_of_warnings([&] {
+    for (int i = 0; i < 3; ++i) CHECK(kept_rates(path, measure.rates.machine, measure) == measure.rates);
+  });
   CHECK(*measure.n == n_measured);
   return ids;
 }
+
+/// Lets this process open one more file while it lives.
+class OneMoreFile {
+ public:
+  OneMoreFile() {
+    const int next = ::open("/", O_RDONLY | O_CLOEXEC);
+    ::close(next);
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const rlimit now{static_cast<rlim_t>(next) + 1, before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
+  }
+  ~OneMoreFile() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  OneMoreFile(const OneMoreFile&) = delete;
+  OneMoreFile& operator=(const OneMoreFile&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 void change(const fs::path& file, const std::function<void(nlohmann::json&)>& f) {
   auto json = nlohmann::json::parse(text_of_file(file));
@@ -82,6 +110,7 @@ TEST_CASE("rates file: rates come back as they were written", "[engine]") {
     MachineRates rates = made_up_rates(n_threads, "a \"processor\"");
     rates.launch_s = 1.0 / 3.0;
     rates.alone.rates["dot_general f32"] = {{1.0 / 7.0, 1e9 / 3.0}, {0.5, 1e-300}};
+    rates.is_complete = n_threads == 2;
     write_rates(path, rates);
     CHECK(read_rates(path) == std::vector{rates});
     CHECK(rates_for_threads(path, n_threads) == rates);
@@ -98,7 +127,7 @@ TEST_CASE("rates file: a damaged or other file is refused by name", "[engine]") 
   CHECK_THAT(error_of<core::FileError>([&] { static_cast<void>(read_rates(path)); }),
              HasId("no_file", {path}));
   for (const char* text : {"", "no JSON", "[]", "{}", R"({"machines": 3})", R"({"machines": {}})",
-                           R"({"machines": [7]})", R"({"machines": [{"version": 1}]})"}) {
+                           R"({"machines": [7]})", R"({"machines": [{"version": 2}]})"}) {
     INFO(text);
     std::ofstream(path) << text;
     is_refused();
@@ -114,7 +143,8 @@ TEST_CASE("rates file: a damaged or other file is refused by name", "[engine]") 
            [](Json& record) { record["alone"]["levels"][0] = {1.0}; },
            [](Json& record) { record["alone"]["rates"]["a / b f64"][0][1] = -1.0; },
            [](Json& record) { record["alone"]["rates"]["a / b f64"] = Json::array(); },
-           [](Json& record) { record["alone"]["kinds"]["product f64"] = 0.0; }}) {
+           [](Json& record) { record["alone"]["kinds"]["product f64"] = 0.0; },
+           [](Json& record) { record["complete"] = "no"; }}) {
     write_rates(path, made_up_rates(2));
     change(path, [&](Json& json) { damage(json["machines"][0]); });
     CAPTURE(text_of_file(path));
@@ -199,7 +229,7 @@ TEST_CASE("kept rates: a file that is damaged or may be another's is replaced wi
   const std::vector<std::string> once{measured_again}, never;
   CHECK(warnings_after([&](const fs::path& path) { write(path, "no JSON"); }, 1) == once);
   CHECK(warnings_after([&](const fs::path& path) { write(path, ""); }, 1) == once);
-  CHECK(warnings_after([&](const fs::path& path) { write(path, R"({"machines": [{"version": 1}]})"); }, 1) ==
+  CHECK(warnings_after([&](const fs::path& path) { write(path, R"({"machines": [{"version": 2}]})"); }, 1) ==
         once);
   CHECK(warnings_after([](const fs::path& path) { ::chmod((path / "machine.json").c_str(), 0666); }, 1) ==
         once);
@@ -219,6 +249,97 @@ TEST_CASE("kept rates: a file that is damaged or may be another's is replaced wi
             1) == once);
   CHECK(warnings_after([](const fs::path& path) { fs::remove(path / "machine.json"); }, 1) == never);
   CHECK(warnings_after([](const fs::path&) {}, 0) == never);
+}
+
+TEST_CASE("kept rates: a damaged record is dropped, and those of other machines stay", "[engine]") {
+  const TemporaryFolder folder;
+  const fs::path path = filled(folder), file = path / "machine.json";
+  change(file, [](nlohmann::json& json) { json["machines"][0]["launch_s"] = -1.0; });
+  const std::string damaged = text_of_file(file);
+  const CountingMeasure of_two{made_up_rates(2)}, of_one{made_up_rates()};
+  CHECK(ids_of_warnings([&] {
+          CHECK(kept_rates(path, of_two.rates.machine, of_two) == of_two.rates);
+        }).empty());
+  CHECK(*of_two.n == 0);
+  CHECK(text_of_file(file) == damaged);
+  CHECK(ids_of_warnings([&] { CHECK(kept_rates(path, of_one.rates.machine, of_one) == of_one.rates); }) ==
+        std::vector<std::string>{measured_again});
+  CHECK(*of_one.n == 1);
+  CHECK(read_rates(file) == std::vector{of_two.rates, of_one.rates});
+}
+
+TEST_CASE("kept rates: a file that cannot be read now is not replaced", "[engine]") {
+  const TemporaryFolder folder;
+  const fs::path path = filled(folder), file = path / "machine.json";
+  const std::string before = text_of_file(file);
+  const CountingMeasure measure{made_up_rates()};
+  CHECK(ids_of_warnings([&] {
+          const OneMoreFile for_the_lock;
+          CHECK(kept_rates(path, measure.rates.machine, measure) == measure.rates);
+        }) == std::vector<std::string>{"engine::kept_rates#not_kept"});
+  CHECK(*measure.n == 1);
+  CHECK(text_of_file(file) == before);
+}
+
+TEST_CASE("kept rates: a process that keeps the lock is not waited for without end", "[engine]") {
+  using namespace std::chrono_literals;
+  const TemporaryFolder folder;
+  const fs::path path = filled(folder), file = path / "machine.json";
+  const std::string before = text_of_file(file);
+  const auto lock = core::FileLock::take(path / "machine.lock");
+  REQUIRE(lock);
+  const CountingMeasure kept{made_up_rates()}, missing{made_up_rates(3)};
+  CHECK(ids_of_warnings([&] { CHECK(kept_rates(path, kept.rates.machine, kept) == kept.rates); }).empty());
+  CHECK(*kept.n == 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto warnings = warnings_of(
+      [&] { CHECK(kept_rates(path, missing.rates.machine, missing, Kept::used, 30ms) == missing.rates); });
+  CHECK(std::chrono::steady_clock::now() - begin < 20s);
+  CHECK(warnings.size() == 1);
+  CHECK_THAT(text_with(warnings, "engine::kept_rates#not_kept"),
+             Catch::Contains((path / "machine.lock").string()));
+  CHECK(*missing.n == 1);
+  CHECK(text_of_file(file) == before);
+}
+
+TEST_CASE("kept rates: those that are not complete are not kept", "[engine]") {
+  const TemporaryFolder folder;
+  const fs::path path = filled(folder), file = path / "machine.json";
+  const std::string before = text_of_file(file);
+  for (const int n_threads : {1, 3}) {
+    CountingMeasure measure{made_up_rates(n_threads)};
+    measure.rates.is_complete = false;
+    const auto ids = ids_of_warnings([&] {
+      for (int i = 0; i < 2; ++i)
+        CHECK(kept_rates(path, measure.rates.machine, measure, Kept::replaced) == measure.rates);
+    });
+    CHECK(ids == std::vector<std::string>{"engine::kept_rates#incomplete"});  // equal ones are kept once
+    CHECK(*measure.n == 2);
+    CHECK(text_of_file(file) == before);
+  }
+}
+
+TEST_CASE("kept rates: an error of the measurement passes, and the next one may measure", "[engine]") {
+  const TemporaryFolder folder;
+  const fs::path path = filled(folder), file = path / "machine.json";
+  std::ofstream(file) << "no JSON";
+  const MachineRates rates = made_up_rates();
+  int n = 0;
+  const auto failing = [&]() -> MachineRates {
+    ++n;
+    throw core::FileError("tests#of_measurement", "no measurement");
+  };
+  const auto ids = ids_of_warnings([&] {
+    CHECK_THAT(
+        error_of<core::FileError>([&] { static_cast<void>(kept_rates(path, rates.machine, failing)); }),
+        HasId("of_measurement", {}));
+  });
+  CHECK(ids == std::vector<std::string>{measured_again});
+  CHECK(n == 1);
+  CHECK(text_of_file(file) == "no JSON");
+  const CountingMeasure measure{rates};
+  static_cast<void>(warnings_of([&] { CHECK(kept_rates(path, rates.machine, measure) == rates); }));
+  CHECK(read_rates(file) == std::vector{rates});
 }
 
 TEST_CASE("kept rates: without a usable folder they are measured, and a warning says so", "[engine]") {
