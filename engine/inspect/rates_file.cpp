@@ -299,7 +299,8 @@ MachineRates rates_for_threads(const std::string& path, int n_threads) {
   throw core::InvalidArgument(
       "engine::rates_for_threads#not_one_machine",
       "{}: expected the rates of one machine for {} thread(s), got {}: {}; {}", path, n_threads,
-      all.empty() ? "none" : "several", found.empty() ? "the file is empty" : found,
+      all.empty() ? "none" : "several",
+      found.empty() ? "the file has no record that this program reads" : found,
       all.empty() ? "set the number of threads to that of a record, or measure with this one on the machine"
                   : "write a file of one machine");
 }

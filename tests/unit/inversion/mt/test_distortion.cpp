@@ -140,18 +140,29 @@ TEST_CASE(
   const Outcome with =
       Inversion(MPI_COMM_SELF, problem_of(mt::DistortionMatrixOptions{}), steps(6)).minimize();
   const Outcome without = Inversion(MPI_COMM_SELF, problem_of({}), steps(6)).minimize();
+  const Outcome by_rows = Inversion(MPI_COMM_SELF, problem_of(mt::DistortionMatrixOptions{}),
+                                    steps(6, optimize::SystemSpace::data))
+                              .minimize();
   REQUIRE(with.further.size() == 64);
   const Eigen::VectorXd wrong = with.further - true_entries();
   const double near = rms(with.model.values - block()), far = rms(without.model.values - block());
   INFO("rms " << with.ending.rms << " and " << without.ending.rms << "; entries " << rms(true_entries())
               << ", of which wrong " << rms(wrong) << ", largest " << wrong.lpNorm<Eigen::Infinity>()
               << "; model " << near << " and " << far << ", start " << rms(with.start - block())
-              << "; iterations " << with.history.size() << " " << without.history.size());
+              << "; iterations " << with.history.size() << " " << without.history.size()
+              << "; by rows: entries " << rms(by_rows.further - true_entries()) << ", apart from it model "
+              << rms(with.model.values - by_rows.model.values) << ", entries "
+              << rms(with.further - by_rows.further) << ", roughness " << with.history.back().roughness
+              << " and " << by_rows.history.back().roughness);
   CHECK(with.ending.code == core::ExitCode::ok);
   CHECK(without.ending.rms > 1.5);
-  CHECK(rms(wrong) < 0.03);
+  CHECK(rms(wrong) < 0.04);  // the smoothest models at the target, by all rows of J 0.031
   CHECK(wrong.lpNorm<Eigen::Infinity>() < 0.08);
   CHECK(near < 0.5 * far);
+  // Products with single vectors find the same model.
+  CHECK(rms(with.model.values - by_rows.model.values) < 0.1 * near);
+  CHECK(with.history.back().roughness == Approx(by_rows.history.back().roughness).epsilon(0.05));
+  CHECK(rms(with.further - by_rows.further) < 0.02);
   REQUIRE(with.table("distortion") != nullptr);
   CHECK(with.table("distortion")->table.n_rows() == 16);
   CHECK(without.table("distortion") == nullptr);
