@@ -66,8 +66,10 @@ def machine_of(folder, prior):
     expect(0, ["by the rates of"], "inspect", prior, "-o", folder / "by_rates", "--threads", "2", "--machine", file)
     expect_error(5, "not_one_machine", [file, "1 thread(s)", "2 thread(s)"], *dry, "1", "--machine", file)
     expect_error(3, "no_file", ["nothing.json"], *dry, "2", "--machine", folder / "nothing.json")
-    expect_error(4, "damaged", ["broken.json"], *dry, "2", "--machine", folder.write("broken.json", '{"machines": [{"version": 2}]}'))
-    expect_error(5, "not_one_machine", ["no record that this program reads"], *dry, "2", "--machine", folder.write("old.json", '{"machines": [{"version": 1}]}'))
+    broken = folder.write("broken.json", '{"machines": [{"version": 2}]}')
+    expect_error(4, "damaged", ["broken.json"], *dry, "2", "--machine", broken)
+    of_version_1 = folder.write("old.json", '{"machines": [{"version": 1}]}')
+    expect_error(5, "not_one_machine", ["no record that this program reads"], *dry, "2", "--machine", of_version_1)
     expect(2, ["--machine", "--dry-run"], "train", prior, "--machine", file)
     del os.environ["XDG_CACHE_HOME"]
 

@@ -121,7 +121,7 @@ TEST_CASE("jit: a plan calls the function that was made, and it alone", "[engine
 }
 
 TEST_CASE("jit: what was made runs beside what a compiler refuses", "[engine]") {
-  // As above, and without sines.
+  // This compiler changes a text, as that above does, and refuses sines.
   const Function both = [](const Tensors& in) -> Tensors {
     return {(in[0] + in[1]) * 2.0, engine::sin(in[0] * 2.0)};
   };
