@@ -123,7 +123,10 @@ class Compiled::State {
     stats.n_launches = n_launches_ + of_segments.n_launches;
     stats.n_copies = n_copies_ + of_segments.n_copies;
     stats.n_undonated = n_undonated_;
-    if (latest_.plan) stats.n_by_text = latest_.plan->n_by_text();
+    if (latest_.plan) {
+      stats.n_by_text = latest_.plan->n_by_text();
+      stats.n_packed = latest_.plan->n_packed();
+    }
     return stats;
   }
   [[nodiscard]] std::string text(Stage stage) const {
@@ -133,7 +136,7 @@ class Compiled::State {
     if (stage == Stage::recorded && latest.recorded) return latest.recorded->text();
     if (stage == Stage::generated) return plan.generated_text();
     if (stage == Stage::running) return plan.running().text();
-    if (stage == Stage::planned) return engine::text(plan.lowered());
+    if (stage == Stage::planned) return engine::text(plan.lowered()) + engine::text(plan.packed());
     const std::optional<Program> program =
         at_stage(plan.program(), plan.input_strides(), options_.level, stage);
     return (program ? *program : plan.program()).text();
@@ -347,8 +350,9 @@ EntryPtr Compiled::State::resized(Inputs& inputs, const Call& call) {
     if (!axes_.differ_in_extent(like.key, key) || *axes_.extent(key) > each.bound) continue;
     const std::vector<Strides> strides =
         strides_at(key, *axes_.extent(key), each.at_bound->program().n_inputs());
-    std::shared_ptr<const Plan> plan = each.symbolic->at(*axes_.extent(key), strides, options_.level,
-                                                         each.donors, jit(), each.at_bound.get());
+    std::shared_ptr<const Plan> plan =
+        each.symbolic->at(*axes_.extent(key), strides, options_.level, each.donors, jit(),
+                          each.at_bound.get(), options_.budget == 0);
     if (!plan) return {};
     const std::lock_guard lock(mutex_);
     ++stats_.n_resized;
@@ -429,8 +433,8 @@ void Compiled::State::make_symbolic(Family& family, const Entry& base, const Key
   family.symbolic = std::make_shared<const SymbolicPlan>(
       SymbolicPlan::At{first, base.plan->program()}, SymbolicPlan::At{second, recorded.program},
       SymbolicPlan::At{third, again->program}, axes_.unlike_others(key, family.bound), passes);
-  family.at_bound =
-      family.symbolic->at(family.bound, strides(family.bound), options_.level, family.donors, jit(), nullptr);
+  family.at_bound = family.symbolic->at(family.bound, strides(family.bound), options_.level, family.donors,
+                                        jit(), nullptr, options_.budget == 0);
   if (!family.at_bound)
     throw core::InvalidArgument("engine::compile#not_symbolic", "there is no program for the bound {}",
                                 family.bound);

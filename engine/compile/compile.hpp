@@ -83,6 +83,7 @@ struct CompileStats {
   std::size_t block_bytes = 0;   ///< memory of the latest plan beside inputs and results, per run at once
   std::size_t most_alive_bytes = 0;   ///< its part in use at the fullest launch: no block is smaller
   std::int64_t n_by_text = 0;         ///< its kernels that are functions made of C++ by now
+  std::int64_t n_packed = 0;          ///< weights that it has brought into the order of their kernels by now
   std::vector<Liberty> liberties;     ///< those of the latest plan, by name
   std::vector<Recompile> recompiles;  ///< the last hundred, oldest first
   std::vector<Break> breaks;

@@ -92,7 +92,7 @@ bool writes_in_place(const Lowered& lowered, const Launch& launch, std::uint32_t
          same_steps(read->aval->shape, *read->strides, *written->strides);
 }
 
-/// The launches that read and write what is held.
+/// The launches that are last to read and first to write what is held.
 struct Uses {
   std::vector<std::uint32_t> last_read, writer;  ///< by held tensor
   explicit Uses(const Lowered& lowered)
@@ -102,10 +102,9 @@ struct Uses {
         if (each.source.in == Source::In::held) list[each.source.of] = launch;
       }
     };
-    for (std::uint32_t i = 0; i < lowered.launches.size(); ++i) {
-      note(last_read, inputs_of(lowered, lowered.launches[i]), i);
-      note(writer, outputs_of(lowered, lowered.launches[i]), i);
-    }
+    const auto n = static_cast<std::uint32_t>(lowered.launches.size());
+    for (std::uint32_t i = 0; i < n; ++i) note(last_read, inputs_of(lowered, lowered.launches[i]), i);
+    for (std::uint32_t i = n; i-- > 0;) note(writer, outputs_of(lowered, lowered.launches[i]), i);
   }
 };
 

@@ -114,6 +114,14 @@ class HookedCall {
     return {guests_.shared + of_kernel.shared, guests_.per_thread + of_kernel.per_thread};
   }
   void run() const { kernel_.run(inner_); }
+  /// Returns what the kernel packs, as an operand of the op.
+  [[nodiscard]] Packing packing() const {
+    if (kernel_.packing == nullptr) return {};
+    auto [operand, bytes] = kernel_.packing(inner_);
+    const std::size_t n_made = hooks_.before == nullptr ? 0 : 1;
+    return operand < n_made ? Packing{} : Packing{operand - n_made, bytes};
+  }
+  void pack(std::byte* to) const { kernel_.pack(inner_, to); }
 
  private:
   static constexpr std::size_t most_operands = 24, most_results = 12;
@@ -165,6 +173,7 @@ HookedCall::HookedCall(const KernelCall& call)
     inner_.writer = &*writer_;
   }
   inner_.scratch = call.scratch.behind(guests_);
+  inner_.packed = call.packed;
 }
 
 /// Says where the kernel writes, and `before` what others need of it.
@@ -203,6 +212,8 @@ void HookedCall::place_operands(const KernelCall& call) {
 
 Workspace workspace(const KernelCall& call) { return HookedCall(call).workspace(); }
 void run(const KernelCall& call) { HookedCall(call).run(); }
+Packing packing(const KernelCall& call) { return HookedCall(call).packing(); }
+void pack(const KernelCall& call, std::byte* to) { HookedCall(call).pack(to); }
 
 /// Returns whether a result may stand in the place of an operand: what the kernel reads may be written over
 /// where it says so of its first result, which is finished piece by piece; what a program reads, by its own
@@ -260,7 +271,9 @@ OpInfo row() {
                       .run = run,
                       .writes_over = writes_over,
                       .is_copied = is_copied,
-                      .workspace = workspace};
+                      .workspace = workspace,
+                      .packing = packing,
+                      .pack = pack};
   for (int i = 0; i < core::n_dtypes; ++i) row.with_kernel(Backend::processor, static_cast<DType>(i), kernel);
   return row;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/launch_events.hpp"
 
+#include "engine/compile/parts.hpp"
 #include "engine/core/error.hpp"
 #include "engine/graph/op_info.hpp"
 
@@ -8,14 +9,9 @@ namespace lodestone::engine {
 
 void LaunchEvents::describe(const Lowered& plan) {
   for (const Launch& each : plan.launches) {
-    double bytes = 0.0;
-    for (std::uint32_t i = 0; i < each.n_in + each.n_out; ++i) {
-      const Access& access = plan.accesses[each.first_access + i];
-      bytes += bytes_of_elements(*access.aval, *access.strides);
-    }
     const std::string name = fmt::format("{} {}", each.op->title_of(each.attrs), at_line(each.where));
     events_.push_back({core::Timeline::name(name), core::Timeline::Kind::launch, 0, 0, std::ssize(events_),
-                       static_cast<std::int64_t>(bytes)});
+                       static_cast<std::int64_t>(bytes_moved(plan, each))});
   }
 }
 

@@ -42,6 +42,13 @@ void LaunchTable::replace_attrs(std::uint32_t launch, const Attrs& attrs) {
   calls_[launch].call.attrs = &attrs;
 }
 
+void LaunchTable::pack(std::uint32_t launch, void (*by)(const KernelCall&, std::byte* to), std::byte* to) {
+  KernelCall& call = calls_[launch].call;
+  by(call, to);
+  call.packed = to;
+}
+void LaunchTable::forget_packed(std::uint32_t launch) { calls_[launch].call.packed = nullptr; }
+
 void LaunchTable::run(std::uint32_t launch) const {
   const Call& each = calls_[launch];
   if (each.control != nullptr) return each.control->run(each.call.in, each.call.out);

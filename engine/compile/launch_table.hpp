@@ -26,6 +26,10 @@ class LaunchTable {
   }
   /// Runs a launch with other attributes from now on, which live longer.
   void replace_attrs(std::uint32_t launch, const Attrs& attrs);
+  /// Packs an operand of a launch, which finds it there from now on. errors: as `run`.
+  void pack(std::uint32_t launch, void (*by)(const KernelCall&, std::byte* to), std::byte* to);
+  /// Lets the kernel of a launch pack by itself again.
+  void forget_packed(std::uint32_t launch);
   /// Runs a launch. errors: those of the kernels, with op and line.
   void run(std::uint32_t launch) const;
   /// Returns where the results of a launch are, in order, row-major.

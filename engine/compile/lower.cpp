@@ -2,6 +2,7 @@
 #include "engine/compile/lower.hpp"
 
 #include "engine/compile/control_plan.hpp"
+#include "engine/compile/parts.hpp"
 #include "engine/graph/op_table.hpp"
 
 #include <algorithm>
@@ -16,6 +17,8 @@ constexpr std::uint32_t none = Piece::none;
 class Lowering {
  public:
   Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving);
+  /// Lets parts of concatenations be written in place; returns their number.
+  std::size_t join_parts();
   [[nodiscard]] Lowered run();
 
  private:
@@ -101,6 +104,25 @@ Lowered Lowering::run() {
 }
 
 // ---- Values ----------------------------------------------------------------------------------------------
+
+std::size_t Lowering::join_parts() {
+  FreeResults results{std::vector<bool>(program_.values().size(), false), {}};
+  std::uint32_t segment = 0;
+  for (std::uint32_t number = 0; number < kinds_.size(); ++number) {
+    const Instruction& each = program_.instructions()[number];
+    results.segment.push_back(segment);
+    if (kinds_[number] == Kind::function) ++segment;
+    const bool is_launched = kinds_[number] == Kind::kernel || kinds_[number] == Kind::control;
+    for (std::uint32_t i = 0; i < each.n_results; ++i) results.is_free[each.first_result + i] = is_launched;
+  }
+  const auto keep = [&](ValueId id) { results.is_free[result_.roots[id]] = false; };
+  std::ranges::for_each(program_.outputs(), keep);
+  for (std::uint32_t number = 0; number < kinds_.size(); ++number) {
+    if (kinds_[number] == Kind::function)
+      std::ranges::for_each(program_.operands(program_.instructions()[number]), keep);
+  }
+  return put_parts_in_place(program_, results, result_.roots, result_.looks);
+}
 
 void Lowering::look_at_values(std::span<const Strides> inputs) {
   for (ValueId id = 0; id < program_.values().size(); ++id) {
@@ -205,8 +227,8 @@ void Lowering::lower_kernel(const Instruction& each, std::uint32_t number) {
   }
   for (std::uint32_t i = 0; i < each.n_results; ++i) {
     const ValueId id = each.first_result + i;
-    results.push_back(
-        result(id, held_of_[id] == none ? replaced_by(each, number, id, kernel) : std::uint32_t{none}));
+    const bool may_replace = result_.roots[id] == id && held_of_[id] == none && piece_of_[id] == none;
+    results.push_back(result(id, may_replace ? replaced_by(each, number, id, kernel) : std::uint32_t{none}));
   }
   launch(kernel, *each.op, each, in, results);
 }
@@ -285,13 +307,15 @@ void Lowering::copy(const Access& from, const Access& to, const std::source_loca
   ++result_.n_copies;
 }
 
-/// Returns where a result is written: what is held, or a new piece.
+/// Returns where a result is written: what is held, or a piece, new unless a part is there already.
 Access Lowering::result(ValueId id, std::uint32_t in_place_of) {
-  if (held_of_[id] != none) {
-    segment_.made.push_back(held_of_[id]);
-  } else {
-    const Aval& aval = value(id).aval;
-    piece_of_[id] = add_piece(aval.bytes(), aval.device, in_place_of);
+  const ValueId root = result_.roots[id];
+  if (held_of_[root] != none) {
+    const bool is_made = std::ranges::find(segment_.made, held_of_[root]) != segment_.made.end();
+    if (!is_made) segment_.made.push_back(held_of_[root]);
+  } else if (piece_of_[root] == none) {
+    const Aval& aval = value(root).aval;
+    piece_of_[root] = add_piece(aval.bytes(), aval.device, in_place_of);
   }
   return access(id);
 }
@@ -446,6 +470,20 @@ void place_pieces(Lowered& plan, const Lowered* like) {
   }
 }
 
+std::size_t most_alive(const PlacedPieces& all) {
+  std::size_t bytes = 0;
+  for (const PiecesThere& there : by_device(all)) bytes += engine::most_alive(there.pieces);
+  return bytes;
+}
+
+/// Lowers a program to launches on pieces that have no places yet.
+Lowered in_pieces(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving) {
+  Lowering whole(program, inputs, level, leaving), by_parts(program, inputs, level, leaving);
+  if (by_parts.join_parts() == 0) return whole.run();
+  Lowered joined = by_parts.run(), apart = whole.run();
+  return most_alive(joined.pieces) <= most_alive(apart.pieces) ? std::move(joined) : std::move(apart);
+}
+
 }  // namespace
 
 bool PlacedPieces::have_room_for(const PlacedPieces& others) const {
@@ -458,13 +496,13 @@ bool PlacedPieces::have_room_for(const PlacedPieces& others) const {
 
 Lowered lowered(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving,
                 const Lowered* like) {
-  Lowered plan = Lowering(program, inputs, level, leaving).run();
+  Lowered plan = in_pieces(program, inputs, level, leaving);
   place_pieces(plan, like);
   return plan;
 }
 
 Lowered unplaced(const Program& program, std::span<const Strides> inputs, Level level) {
-  Lowered plan = Lowering(program, inputs, level, Leaving::as_looks).run();
+  Lowered plan = in_pieces(program, inputs, level, Leaving::as_looks);
   for (const PiecesThere& there : by_device(plan.pieces)) {
     const std::size_t bytes = most_alive(there.pieces);
     plan.blocks.push_back({there.device, bytes, bytes});

@@ -95,7 +95,7 @@ struct PlacedPieces {
 /// Result of lowering a program. It refers to the program, which lives longer.
 struct Lowered {
   const Program* program;
-  std::vector<std::uint32_t> roots;  ///< by value: that whose elements it looks at
+  std::vector<std::uint32_t> roots;  ///< by value: that whose elements it looks at, or is a part of
   std::vector<Look> looks;           ///< by value: at the first element of its root
   std::deque<Strides> dense;         ///< strides of copies
   std::vector<Access> accesses;
@@ -108,6 +108,11 @@ struct Lowered {
   std::vector<Given> outputs;
   std::int64_t n_copies = 0;  ///< launches that only remove gaps
   int n_threads = 1;          ///< for which workspaces have room
+
+  /// Returns the accesses of a launch, inputs before outputs.
+  [[nodiscard]] std::span<const Access> operands_of(const Launch& launch) const {
+    return std::span(accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
+  }
 };
 
 /// Places of the outputs of a program.
@@ -119,9 +124,10 @@ enum class Leaving : std::uint8_t {
 /// Lowers a program for inputs with these strides: each instruction is a view, a function or a launch of the
 /// kernel that an eager run takes; operands with gaps that a kernel does not take are copied first. Arrays
 /// that do not leave lie in blocks, and are written in place of an operand at its last use where the kernel
-/// allows it. Branches, loops and calls of functions that consist of kernels are launches, too; `level` is
-/// what is done to those functions. `like`: the same for larger arrays, in whose places pieces lie if they
-/// can. errors: those of `OpInfo::kernel`.
+/// allows it. Parts of a concatenation are written where they stand in it, unless the block grows by that.
+/// Branches, loops and calls of functions that consist of kernels are launches, too; `level` is what is done
+/// to those functions. `like`: the same for larger arrays, in whose places pieces lie if they can. errors:
+/// those of `OpInfo::kernel`.
 [[nodiscard]] Lowered lowered(const Program& program, std::span<const Strides> inputs,
                               Level level = Level::O0, Leaving leaving = Leaving::as_looks,
                               const Lowered* like = nullptr);

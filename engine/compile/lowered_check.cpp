@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a lowered program by going over its launches and noting who has written each byte last.
 #include "engine/compile/control_plan.hpp"
+#include "engine/compile/parts.hpp"
 #include "engine/core/error.hpp"
 #include "engine/graph/op_info.hpp"
 
@@ -98,7 +99,7 @@ class Walk {
                      fmt::format("engine::Lowered#{}", id)});
   }
   [[nodiscard]] std::span<const Access> operands_of(const Launch& launch) const {
-    return std::span(plan_.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
+    return plan_.operands_of(launch);
   }
   [[nodiscard]] const Access& in(Number launch, std::size_t operand) const {
     return operands_of(plan_.launches[launch])[operand];
@@ -195,7 +196,7 @@ void Walk::read(Number launch, std::size_t operand) {
   }
   if (writer == nobody)
     refuse("overwritten", "operand {} of launch {} has been written over", operand, launch);
-  const Number root = writer < n_values_ ? writer : copied_[writer - n_values_];
+  const Number root = writer < n_values_ ? plan_.roots[writer] : copied_[writer - n_values_];
   if (instruction == nullptr) {
     copied_[launch] = root;
     return;
@@ -203,7 +204,8 @@ void Walk::read(Number launch, std::size_t operand) {
   const ValueId value = plan_.program->operands(*instruction)[operand];
   const auto size = static_cast<std::ptrdiff_t>(core::size_of(access.aval->dtype));
   const std::ptrdiff_t start = access.source.in == Source::In::held ? 0 : places_[writer];
-  const std::ptrdiff_t offset = writer < n_values_ ? plan_.looks[value].offset * size : 0;
+  const std::ptrdiff_t offset =
+      writer < n_values_ ? (plan_.looks[value].offset - plan_.looks[writer].offset) * size : 0;
   if (root != plan_.roots[value] || access.source.bytes != start + offset)
     refuse("wrong_place", "operand {} of launch {} lies {} bytes from where %{} does", operand, launch,
            access.source.bytes - start - offset, value);
@@ -248,6 +250,7 @@ void Walk::write(Number launch, std::size_t result, const Segment& segment) {
 }
 
 bool Walk::may_share(const Launch& launch, std::size_t in, std::size_t out) const {
+  if (stands_in_place(plan_, launch, in)) return true;
   const Access &read = operands_of(launch)[in], &written = operands_of(launch)[launch.n_in + out];
   const bool may = launch.control != nullptr ? launch.control->writes_over(in, out)
                                              : kernel_of(launch).may_write_over(launch.attrs, in, out);

@@ -80,6 +80,8 @@ struct Plan::Room {
   std::vector<BufferPtr> blocks;
   std::vector<std::byte*> addresses;
   std::vector<std::pair<const Plan*, std::unique_ptr<Instance>>> instances;
+  PackedMemory packed;
+  const Plan* packed_for = nullptr;  ///< the plan whose weights lie there
 
   [[nodiscard]] Instance& instance_of(const Plan& plan) {
     for (const auto& [owner, instance] : instances) {
@@ -100,29 +102,32 @@ struct Plan::Memory {
 Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::vector<Donor> donors,
            HostJit& jit, std::size_t budget)
     : Plan(program, engine::optimized(program, inputs, level, donors, budget), inputs, level, donors, jit,
-           nullptr) {}
+           nullptr, budget == 0) {}
 
 Plan::Plan(Program program, std::optional<Program> optimized, std::span<const Strides> inputs, Level level,
-           std::vector<Donor> donors, HostJit& jit, const Plan* like)
+           std::vector<Donor> donors, HostJit& jit, const Plan* like, bool packs)
     : program_(std::move(program)),
       optimized_(std::move(optimized)),
       lowered_(engine::lowered(running(), inputs, level, Leaving::as_looks,
                                like == nullptr ? nullptr : &like->lowered_)),
       generated_(lowered_, jit),
+      packed_(packs ? packed_operands(lowered_, donors) : PackedOperands()),
       donors_(std::move(donors)),
       donations_(engine::donations(running(), lowered_, donors_)),
       donation_of_(lowered_.held.size(), static_cast<std::uint32_t>(donations_.size())),
-      memory_(like != nullptr && have_room_for(like->memory_->blocks, lowered_.blocks)
+      memory_(like != nullptr && have_room_for(like->memory_->blocks, all_blocks())
                   ? like->memory_
-                  : std::make_shared<Memory>(lowered_.blocks)) {
+                  : std::make_shared<Memory>(all_blocks())) {
   verify(lowered_, donations_);
   for (std::uint32_t i = 0; i < donations_.size(); ++i) donation_of_[donations_[i].held] = i;
 }
 
 Plan::~Plan() {
   const std::lock_guard lock(memory_->mutex);
-  for (const std::unique_ptr<Room>& room : memory_->free)
+  for (const std::unique_ptr<Room>& room : memory_->free) {
     std::erase_if(room->instances, [&](const auto& each) { return each.first == this; });
+    if (room->packed_for == this) room->packed_for = nullptr;
+  }
 }
 
 std::shared_ptr<const Plan> plan_or_recorded(const Program& program, std::span<const Strides> inputs,
@@ -149,15 +154,22 @@ std::vector<Strides> Plan::input_strides() const {
 std::int64_t Plan::n_launches() const { return engine::n_launches(lowered_); }
 std::int64_t Plan::n_copies() const { return engine::n_copies(lowered_); }
 
+/// Returns the blocks of the launches, then those of packed weights.
+std::vector<Block> Plan::all_blocks() const {
+  std::vector<Block> blocks = lowered_.blocks;
+  blocks.insert(blocks.end(), packed_.blocks.begin(), packed_.blocks.end());
+  return blocks;
+}
+
 std::size_t Plan::block_bytes() const {
   std::size_t bytes = 0;
-  for (const Block& each : lowered_.blocks) bytes += each.bytes;
+  for (const Block& each : all_blocks()) bytes += each.bytes;
   return bytes;
 }
 
 std::size_t Plan::most_alive_bytes() const {
   std::size_t bytes = 0;
-  for (const Block& each : lowered_.blocks) bytes += each.most_alive;
+  for (const Block& each : all_blocks()) bytes += each.most_alive;
   return bytes;
 }
 
@@ -216,6 +228,7 @@ class Plan::Run {
 
  private:
   void hold(std::uint32_t number, const Tensor& tensor) { instance_->hold(number, tensor); }
+  void find_packed();
   void run(const Segment& segment);
   void launch(const Segment& segment) const;
   void launch_watched(std::uint32_t number) const;
@@ -301,8 +314,17 @@ void Plan::Run::run(const Segment& segment) {
   for (const std::uint32_t number : segment.released) instance_->held[number] = Tensor();
 }
 
+/// Lets launches find the weights that are packed, and packs those that it has seen before.
+void Plan::Run::find_packed() {
+  if (plan_.packed_.all.empty()) return;
+  if (std::exchange(room_->packed_for, &plan_) != &plan_) room_->packed.clear();
+  const auto blocks = std::span<std::byte* const>(room_->addresses).subspan(lowered_.blocks.size());
+  plan_.n_packed_ += room_->packed.update(plan_.packed_, instance_->held, instance_->launches, blocks);
+}
+
 Tensors Plan::Run::outputs(std::span<const Tensor> inputs) {
   for (std::uint32_t i = 0; i < inputs.size(); ++i) hold(i, inputs[i]);
+  find_packed();
   for (const Segment& each : lowered_.segments) run(each);
   Tensors result;
   result.reserve(lowered_.outputs.size());

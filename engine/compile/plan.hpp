@@ -4,7 +4,9 @@
 #include "engine/compile/donation.hpp"
 #include "engine/compile/generated.hpp"
 #include "engine/compile/level.hpp"
+#include "engine/compile/packing.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -28,14 +30,14 @@ class Plan {
  public:
   /// `inputs`: strides of what it will run on, because some kernels add in the order of memory. The number of
   /// threads is that of now. `donors`: outputs that may take the memory of inputs. `jit` makes functions of
-  /// its clusters, and lives longer. `budget`: bytes that its blocks may take, 0 without a limit. errors:
-  /// those of `OpInfo::kernel` and `within_budget`.
+  /// its clusters, and lives longer. `budget`: bytes that its blocks may take, 0 without a limit; within one,
+  /// kernels pack weights in every run. errors: those of `OpInfo::kernel` and `within_budget`.
   Plan(Program program, std::span<const Strides> inputs, Level level = Level::O0,
        std::vector<Donor> donors = {}, HostJit& jit = HostJit::none(), std::size_t budget = 0);
   /// Makes a plan of what the level has made of the program already. `like`: a plan of the same function for
   /// larger arrays, whose memory runs of both share where it has room; null for none.
   Plan(Program program, std::optional<Program> optimized, std::span<const Strides> inputs, Level level,
-       std::vector<Donor> donors, HostJit& jit, const Plan* like);
+       std::vector<Donor> donors, HostJit& jit, const Plan* like, bool packs = true);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -66,7 +68,13 @@ class Plan {
   [[nodiscard]] const std::vector<Donor>& donors() const { return donors_; }
   /// Returns those of the donors whose memory can be used.
   [[nodiscard]] const std::vector<Donation>& donations() const { return donations_; }
-  /// Returns the bytes of a run beside its inputs and results.
+  /// Returns the weights that are packed once.
+  [[nodiscard]] const PackedOperands& packed() const { return packed_; }
+  /// Returns how often they have been packed.
+  [[nodiscard]] std::int64_t n_packed() const { return n_packed_; }
+  /// Returns the memory of a run beside its inputs and results.
+  [[nodiscard]] std::vector<Block> all_blocks() const;
+  /// Returns the bytes of it.
   [[nodiscard]] std::size_t block_bytes() const;
   /// Returns those of what lives at the fullest launch: no place in memory saves more.
   [[nodiscard]] std::size_t most_alive_bytes() const;
@@ -84,10 +92,12 @@ class Plan {
   std::optional<Program> optimized_;
   Lowered lowered_;
   GeneratedLaunches generated_;
+  PackedOperands packed_;
   std::vector<Donor> donors_;
   std::vector<Donation> donations_;
   std::vector<std::uint32_t> donation_of_;  ///< by held tensor; past the donations for none
   std::shared_ptr<Memory> memory_;
+  mutable std::atomic<std::int64_t> n_packed_{0};
 };
 
 /// Makes a plan as `Plan` does. A fault of the compiler, met by the passes or found by the verifier, is

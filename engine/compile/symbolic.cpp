@@ -152,8 +152,8 @@ void SymbolicPlan::optimize(std::span<const Dim> extents, const Passes& passes) 
 }
 
 std::shared_ptr<const Plan> SymbolicPlan::at(Dim n, std::span<const Strides> inputs, Level level,
-                                             std::vector<Donor> donors, HostJit& jit,
-                                             const Plan* like) const {
+                                             std::vector<Donor> donors, HostJit& jit, const Plan* like,
+                                             bool packs) const {
   ProgramOnLine recorded = on_line(first_.program, second_.program, {first_.extent, second_.extent, n});
   if (!recorded.program) return nullptr;
   ProgramOnLine optimized;
@@ -164,7 +164,7 @@ std::shared_ptr<const Plan> SymbolicPlan::at(Dim n, std::span<const Strides> inp
   }
   try {
     return std::make_shared<const Plan>(*std::move(recorded.program), std::move(optimized.program), inputs,
-                                        level, std::move(donors), jit, like);
+                                        level, std::move(donors), jit, like, packs);
   } catch (const std::exception& error) {
     forgive("plan for another extent", error);
     return nullptr;

@@ -56,8 +56,8 @@ class SymbolicPlan {
   /// where its program is not valid for this n, or the compiler fails, which is forgiven. The rest is as of
   /// `Plan`.
   [[nodiscard]] std::shared_ptr<const Plan> at(Dim n, std::span<const Strides> inputs, Level level,
-                                               std::vector<Donor> donors, HostJit& jit,
-                                               const Plan* like) const;
+                                               std::vector<Donor> donors, HostJit& jit, const Plan* like,
+                                               bool packs) const;
 
  private:
   [[nodiscard]] Program recorded(Dim n) const;

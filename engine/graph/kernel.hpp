@@ -63,9 +63,15 @@ struct KernelCall {
   std::source_location where = {};  ///< place of its recording, for errors that depend on values
   const Reader* reader = nullptr;   ///< makes the elements of the first operand, if that has no memory
   const Writer* writer = nullptr;   ///< takes each element of the first output once, if anybody waits for it
+  const std::byte* packed = nullptr;  ///< an operand as `pack` of the kernel has made it; null: nobody has
   /// Defined with the row of an op, whose name is part of the message. errors: as `attrs_as`.
   template <class T>
   [[nodiscard]] const T& attrs_of() const;
+};
+
+/// An operand that a kernel brings into another order first, and the bytes that it takes there.
+struct Packing {
+  std::size_t operand = 0, bytes = 0;
 };
 
 /// A kernel for one dtype of the first input (of the output, where there is no input). It allocates nothing.
@@ -89,6 +95,12 @@ struct Kernel {
   /// Returns a number of elements of the first operand such that what is read at once starts and ends at a
   /// multiple of it; 0 where it cannot read what is made. Null: 1 if it reads once.
   std::int64_t (*reads_by)(const KernelCall&) = nullptr;
+  /// Set for a kernel that brings an operand, such as weights, into another order: says which one, by shapes,
+  /// strides and attributes alone. No bytes: not for such a call. The operand has no gaps.
+  Packing (*packing)(const KernelCall&) = nullptr;
+  /// Writes that operand as `run` finds it in `packed` of the same call; runs that find it there do not look
+  /// at the operand. No bit depends on who has packed it.
+  void (*pack)(const KernelCall&, std::byte* to) = nullptr;
   const LoopBody* body = nullptr;     ///< set for an elementwise op whose result is one function
   const RowBody* row_body = nullptr;  ///< set for a reduction that takes rows without gaps one by one
   /// Set for an elementwise op whose function depends on attributes, or takes several steps: appends these,

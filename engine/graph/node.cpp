@@ -74,6 +74,14 @@ std::uint64_t next_visit(std::uint64_t n) {
   return std::exchange(next, next + n);
 }
 
+std::uint64_t identity_of(const Node& node) {
+  static std::atomic<std::uint64_t> last{0};
+  std::uint64_t known = node.identity.load(std::memory_order_relaxed);
+  if (known != 0) return known;
+  const std::uint64_t next = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return node.identity.compare_exchange_strong(known, next, std::memory_order_relaxed) ? next : known;
+}
+
 std::string at_line(const std::source_location& where) {
   return fmt::format("({}:{})", std::filesystem::path(where.file_name()).filename().string(), where.line());
 }

@@ -8,6 +8,7 @@
 #include "engine/graph/value.hpp"
 #include "engine/memory/buffer.hpp"
 
+#include <atomic>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -67,7 +68,8 @@ class Node final : public Counted {
   Look look;                   ///< at the buffer
   OpaquePtr object;            ///< the value where it is not an array
   SetOnce<Node> row_major;     ///< a copy without gaps, from when elements with gaps were first read
-  Node* next = nullptr;        ///< next in the list of nodes that wait for deletion
+  mutable std::atomic<std::uint64_t> identity{0};  ///< see `identity_of`
+  Node* next = nullptr;                            ///< next in the list of nodes that wait for deletion
 
   [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
   [[nodiscard]] std::byte* data() const {
@@ -82,6 +84,8 @@ class Node final : public Counted {
 
 /// Returns the first of `n` numbers in a row with which no node has been visited in this thread.
 [[nodiscard]] std::uint64_t next_visit(std::uint64_t n = 1);
+/// Returns a number that this node alone has or ever had: of equal numbers the elements are the same.
+[[nodiscard]] std::uint64_t identity_of(const Node& node);
 /// Returns "(file.cpp:12)", for the end of a message.
 [[nodiscard]] std::string at_line(const std::source_location& where);
 

@@ -66,7 +66,7 @@ DryRun::Memory memory_at_first(const RecordedFunction& f, const Plan& plan) {
   HeldArrays held;
   for (const Program* program : {&plan.program(), &plan.running()}) held.add(*program);
   memory.constants = held.bytes();
-  for (const Block& each : plan.lowered().blocks) memory.block += Arena::taken_by(each.bytes);
+  for (const Block& each : plan.all_blocks()) memory.block += Arena::taken_by(each.bytes);
   for (const Launch& each : plan.lowered().launches) {
     if (each.control == nullptr)
       memory.workspace =
@@ -180,7 +180,7 @@ struct Works {
     if (!seconds) n_untimed += n_runs;
     if (times.is_by_rates()) n_by_rates += n_runs;
     const auto n = static_cast<double>(n_runs);
-    const DType dtype = operands_of(plan, launch)[0].aval->dtype;
+    const DType dtype = plan.operands_of(launch)[0].aval->dtype;
     const std::string name = with_dtype(launch.op->title_of(launch.attrs), dtype);
     of_op.try_emplace(name, OpProfile{name})
         .first->second.add({name, n_runs, n * seconds.value_or(0.0), n * work.flops, n * work.bytes});

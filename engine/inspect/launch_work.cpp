@@ -3,6 +3,7 @@
 
 #include "engine/compile/fused_op.hpp"
 #include "engine/compile/hooked_kernel.hpp"
+#include "engine/compile/parts.hpp"
 #include "engine/graph/op_info.hpp"
 #include "engine/inspect/lone_launch.hpp"
 
@@ -67,11 +68,9 @@ std::vector<WorkPart> LaunchWork::parts() const {
 
 LaunchWork work_of(const Lowered& plan, const Launch& launch) {
   LaunchWork work;
+  work.bytes = bytes_moved(plan, launch);
   std::vector<const Aval*> avals;
-  for (const Access& each : operands_of(plan, launch)) {
-    work.bytes += bytes_of_elements(*each.aval, *each.strides);
-    avals.push_back(each.aval);
-  }
+  for (const Access& each : plan.operands_of(launch)) avals.push_back(each.aval);
   const auto in = std::span<const Aval* const>(avals).first(launch.n_in);
   const Aval& out = *avals[launch.n_in];
   work.flops = flops_of(*launch.op, launch.attrs, in, out, launch.where);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inspect/lone_launch.hpp"
 
+#include "engine/compile/parts.hpp"
 #include "engine/core/random.hpp"
 #include "engine/graph/number.hpp"
 #include "engine/graph/op_info.hpp"
@@ -43,25 +44,30 @@ std::span<const std::byte> elements(DType dtype) {
 
 }  // namespace
 
-std::span<const Access> operands_of(const Lowered& plan, const Launch& launch) {
-  return std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
-}
-
 std::string kind_of(const Lowered& plan, const Launch& launch) {
   std::string kind = fmt::format("{} {}", launch.op->name, launch.attrs ? launch.attrs->text() : "");
-  for (const Access& each : operands_of(plan, launch))
+  for (const Access& each : plan.operands_of(launch))
     kind += fmt::format("; {} {}", each.aval->text(), each.strides->text());
+  for (std::size_t i = 0; i < launch.n_in; ++i) {
+    if (stands_in_place(plan, launch, i)) kind += fmt::format("; {} in place", i);
+  }
   return kind;
 }
 
 std::size_t bytes_of_operands(const Lowered& plan, const Launch& launch) {
   std::size_t bytes = 0;
-  for (const Access& each : operands_of(plan, launch)) bytes += bytes_of(each);
+  for (const Access& each : plan.operands_of(launch)) bytes += bytes_of(each);
   return bytes;
 }
 
 LoneLaunch::LoneLaunch(const Lowered& plan, const Launch& launch) : launch_(launch) {
-  for (const Access& each : operands_of(plan, launch)) views_.push_back(filled(each));
+  const std::span<const Access> operands = plan.operands_of(launch);
+  for (const Access& each : operands) views_.push_back(filled(each));
+  for (std::size_t i = 0; i < launch.n_in; ++i) {
+    if (stands_in_place(plan, launch, i))
+      views_[i].data =
+          views_[launch.n_in].data + (operands[i].source.bytes - operands[launch.n_in].source.bytes);
+  }
   const std::size_t bytes = Scratch::bytes_of(launch.workspace, plan.n_threads);
   const Device device = views_.back().aval->device;
   if (bytes > 0) buffers_.emplace_back(new Buffer(device, bytes));

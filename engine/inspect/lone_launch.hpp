@@ -6,14 +6,11 @@
 #include "engine/compile/lower.hpp"
 #include "engine/memory/buffer.hpp"
 
-#include <span>
 #include <string>
 #include <vector>
 
 namespace lodestone::engine {
 
-/// Returns the operands of a launch, inputs before outputs.
-[[nodiscard]] std::span<const Access> operands_of(const Lowered& plan, const Launch& launch);
 /// Returns what decides on the time of a launch, in words.
 [[nodiscard]] std::string kind_of(const Lowered& plan, const Launch& launch);
 /// Returns the bytes of memory that the operands of a launch need.

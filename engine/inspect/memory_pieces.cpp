@@ -59,7 +59,7 @@ std::vector<PlacedPiece> placed_pieces(const Lowered& plan) {
   Pieces pieces;
   for (std::uint32_t i = 0; i < plan.launches.size(); ++i) {
     const Launch& launch = plan.launches[i];
-    const auto operands = std::span(plan.accesses).subspan(launch.first_access, launch.n_in + launch.n_out);
+    const auto operands = plan.operands_of(launch);
     for (const Access& each : operands.first(launch.n_in)) {
       if (is_in_block(each.source)) pieces.read(each.source, i);
     }

@@ -135,7 +135,7 @@ std::string page(const Function& f, std::span<const Aval> arguments, const Pictu
   core::HtmlPage page;
   add_stages(page, function, function.input_names(options.cells));
   page.heading("planned", "Planned");
-  page.html("<pre>" + core::escaped(text(lowered)) + "</pre>\n");
+  page.html("<pre>" + core::escaped(text(lowered) + text(function.plan->packed())) + "</pre>\n");
   page.heading("memory", "Memory");
   for (std::uint32_t i = 0; i < lowered.blocks.size(); ++i) {
     const Block& block = lowered.blocks[i];

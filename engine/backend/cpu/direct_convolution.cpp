@@ -38,14 +38,23 @@ struct Convolution {
             channels_in,
             depth} {}
 
-  [[nodiscard]] Passes<T> passes(Layout& layout) const { return {layout, plans, g, depth, columns, width}; }
+  [[nodiscard]] Passes<T> passes(Layout& layout, const T* packed = nullptr) const {
+    return {layout, plans, g, depth, columns, width, packed};
+  }
   [[nodiscard]] T* padded(Layout& layout) const { return layout.array<T>(box.count()); }
+  /// Returns the elements of the packed weights of a group.
+  [[nodiscard]] Dim n_weights() const {
+    Layout layout;
+    return passes(layout).n_weights();
+  }
   [[nodiscard]] Dim item_in() const { return volume(in_extent) * channels_in; }
   [[nodiscard]] Dim item_out() const { return volume(out_extent) * channels_out; }
-  /// Returns a weight of a group.
-  [[nodiscard]] T weight(const T* w, int group, Dim tap, Dim s, Dim column) const {
-    const Dim c = is_forward ? s : column, k = group * g.k_group + (is_forward ? column : s);
-    return w[(tap * g.of_group + c) * g.k + k];
+  /// Returns the weights of a group, by window element, depth and column.
+  [[nodiscard]] auto weights(const T* w, int group) const {
+    return [this, w, group](Dim tap, Dim s, Dim column) {
+      const Dim c = is_forward ? s : column, k = group * g.k_group + (is_forward ? column : s);
+      return w[(tap * g.of_group + c) * g.k + k];
+    };
   }
   /// Computes the columns of a group, from `out` on, in one item.
   void run(const Pass<T>& pass, const T* from_padded, T* out) const;
@@ -99,17 +108,18 @@ void kernel(const KernelCall& call) {
   if (call.out[0].count() == 0) return;
   const Convolution<T, direction> conv(call);
   const T *from = call.in[0].as<T>(), *w = call.in[1].as<T>();
+  const auto* packed = reinterpret_cast<const T*>(call.packed);
   for (int group = 0; group < conv.g.groups; ++group) {
     OncePerThread once;
     share(conv.g.items, conv.g.template ns<T>() / conv.g.groups, [&](Dim first, Dim last) {
       Layout own(call.scratch.of_this_thread());
-      Passes<T> passes = conv.passes(own);
+      Passes<T> passes = conv.passes(own, packed);
       T* const padded = conv.padded(own);
       const MadeItems<T> made(own, call, conv.item_in());
       HandOver done(call);
       if (once.is_first()) {
         passes.find(conv.box);
-        passes.pack([&](Dim tap, Dim s, Dim column) { return conv.weight(w, group, tap, s, column); });
+        if (packed == nullptr) passes.pack(conv.weights(w, group));
       }
       for (Dim item = first; item < last; ++item) {
         const T* const in = made.item(item, first, last);
@@ -120,7 +130,25 @@ void kernel(const KernelCall& call) {
       }
       done.finish();
     });
+    if (packed != nullptr) packed += conv.n_weights();
   }
+}
+
+template <class T, Direction direction>
+Packing packing(const KernelCall& call) {
+  const Convolution<T, direction> conv(call);
+  return {1, static_cast<std::size_t>(conv.n_weights() * conv.g.groups) * sizeof(T)};
+}
+
+/// Packs the weights of one group after the other.
+template <class T, Direction direction>
+void pack(const KernelCall& call, std::byte* to) {
+  const Convolution<T, direction> conv(call);
+  Layout own(call.scratch.of_this_thread());
+  Passes<T> passes = conv.passes(own);
+  passes.find(conv.box);
+  for (int group = 0; group < conv.g.groups; ++group)
+    passes.pack(reinterpret_cast<T*>(to) + group * conv.n_weights(), conv.weights(call.in[1].as<T>(), group));
 }
 
 /// Every thread packs the weights for itself: memory that one writes and others read is slow to write again.
@@ -149,7 +177,9 @@ void put(OpInfo& row) {
                    .reads_once = true,
                    .workspace = workspace<T, direction>,
                    .hands_over = elements_of_item,
-                   .reads_by = elements_read});
+                   .reads_by = elements_read,
+                   .packing = packing<T, direction>,
+                   .pack = pack<T, direction>});
 }
 
 }  // namespace

@@ -102,14 +102,21 @@ class Convolution {
     return Scratch::aligned(packed_bytes()) + workspace_.get_desc().get_size();
   }
 
-  /// Brings the weights into its order, in `scratch`.
-  void pack(const float* w, std::byte* scratch) {
+  /// Returns the bytes of the weights in its order; 0 where that is the one in which they are stored.
+  [[nodiscard]] std::size_t packed_bytes() const { return is_packed_ ? packed_.get_desc().get_size() : 0; }
+  [[nodiscard]] bool packs_as(const Convolution& other) const {
+    return packed_.get_desc() == other.packed_.get_desc();
+  }
+  /// Brings the weights into its order, in `to`.
+  void pack(const float* w, std::byte* to) {
     weights_.set_data_handle(const_cast<float*>(w));  // read only
     if (!is_packed_) return;
-    packed_.set_data_handle(scratch);
+    packed_.set_data_handle(to);
     onednn::run(reorder_, {{DNNL_ARG_FROM, weights_}, {DNNL_ARG_TO, packed_}});
   }
-  /// Computes y with the weights that were packed last.
+  /// Takes weights that are in its order.
+  void take_packed(const std::byte* packed) { packed_.set_data_handle(const_cast<std::byte*>(packed)); }
+  /// Computes y with the weights that it packed or took last.
   void run(const float* x, float* y, std::byte* scratch) {
     place(x, y, scratch);
     onednn::run(primitive_, {{DNNL_ARG_SRC, x_},
@@ -167,7 +174,6 @@ class Convolution {
     y_.set_data_handle(const_cast<float*>(y));
     workspace_.set_data_handle(scratch + Scratch::aligned(packed_bytes()));
   }
-  [[nodiscard]] std::size_t packed_bytes() const { return is_packed_ ? packed_.get_desc().get_size() : 0; }
 
   Wanted wanted_;
   bool is_fast_ = false, is_packed_ = false;
@@ -246,7 +252,10 @@ void convolve(const KernelCall& call, const Problem& problem) {
         convolution.run_weights(x, y, sums == nullptr ? of.w.as<float>() : sums + i * problem.n_weights(),
                                 scratch);
       } else {
-        if (packed != &convolution) convolution.pack(of.w.as<float>(), scratch);
+        if (call.packed != nullptr)
+          convolution.take_packed(call.packed);
+        else if (packed != &convolution)
+          convolution.pack(of.w.as<float>(), scratch);
         packed = &convolution;
         convolution.run(x, y, scratch);
         done(i * pieces.items * problem.y_item(), pieces.items_of(i, problem.items) * problem.y_item());
@@ -283,6 +292,23 @@ Workspace workspace(const KernelCall& call) {
   return {.shared = shared.bytes(), .per_thread = own};
 }
 
+/// Weights are packed for all pieces at once, if these want them alike.
+Packing packing(const KernelCall& call) {
+  const auto problem = problem_of(Wanted::y, call);
+  if (!problem) return onednn::own_kernel(call).packing(call);
+  const onednn::Pieces pieces = pieces_of(*problem);
+  const Convolution &first = *convolution_for(*problem, pieces, 0),
+                    &last = *convolution_for(*problem, pieces, pieces.n - 1);
+  return {1, first.packs_as(last) ? first.packed_bytes() : 0};
+}
+
+void pack(const KernelCall& call, std::byte* to) {
+  const auto problem = problem_of(Wanted::y, call);
+  if (!problem) return onednn::own_kernel(call).pack(call, to);
+  const onednn::OneThread alone;
+  convolution_for(*problem, pieces_of(*problem), 0)->pack(call.in[1].as<float>(), to);
+}
+
 /// Readers are for our own kernels.
 template <Wanted wanted>
 Dim reads_by(const KernelCall& call) {
@@ -300,7 +326,9 @@ void put(OpInfo& row) {
                    .reads_once = own.reads_once,
                    .workspace = workspace<wanted>,
                    .hands_over = own.hands_over,
-                   .reads_by = reads_by<wanted>});
+                   .reads_by = reads_by<wanted>,
+                   .packing = own.packing == nullptr ? nullptr : packing,
+                   .pack = own.pack == nullptr ? nullptr : pack});
 }
 
 }  // namespace

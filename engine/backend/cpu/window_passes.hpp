@@ -55,16 +55,17 @@ struct Pass {
   std::array<AxisPass, 3> axes;
   Dim n_taps;
   const Dim *offsets, *numbers;  ///< places of its window elements in the padded copy and in the window
-  T* weights;                    ///< [blocks of columns][taps][depth][width]
+  const T* weights;              ///< [blocks of columns][taps][depth][width]
 };
 
-/// The passes of a convolution, in the scratch of its kernel.
+/// The passes of a convolution, in the scratch of its kernel. Their weights lie one behind the other.
 template <class T>
 class Passes {
  public:
-  /// Places the passes; weights of `columns` outputs in blocks of `width`, of `depth` elements each.
+  /// Places the passes; weights of `columns` outputs in blocks of `width`, of `depth` elements each. Those
+  /// that are `packed` already are used where they are.
   Passes(Layout& layout, const std::array<AxisPlan, 3>& plans, const Geometry& g, Dim depth, Dim columns,
-         Dim width)
+         Dim width, const T* packed = nullptr)
       : plans_(plans),
         window_(g.window),
         depth_(depth),
@@ -74,7 +75,9 @@ class Passes {
         passes_(layout.array<Pass<T>>(n_)),
         offsets_(layout.array<Dim>(g.n_taps())),
         numbers_(layout.array<Dim>(g.n_taps())),
-        weights_(layout.array<T>(n_blocks() * width * depth * g.n_taps())) {}
+        n_weights_(n_blocks() * width * depth * g.n_taps()),
+        own_weights_(layout.array<T>(packed == nullptr ? n_weights_ : 0)),
+        weights_(packed == nullptr ? own_weights_ : packed) {}
 
   [[nodiscard]] std::span<const Pass<T>> all() const { return {passes_, static_cast<std::size_t>(n_)}; }
 
@@ -82,7 +85,7 @@ class Passes {
   void find(const Box& box) {
     Dim* offset = offsets_;
     Dim* number = numbers_;
-    T* weights = weights_;
+    const T* weights = weights_;
     for (Dim i = 0; i < n_; ++i) {
       const Dim c = i % plans_[2].n_passes(), b = i / plans_[2].n_passes() % plans_[1].n_passes(),
                 a = i / plans_[2].n_passes() / plans_[1].n_passes();
@@ -101,11 +104,17 @@ class Passes {
     }
   }
 
-  /// Packs weight(window element, s, column) of every pass, zeros behind the last column.
+  /// Returns the elements of the packed weights.
+  [[nodiscard]] Dim n_weights() const { return n_weights_; }
+  /// Packs weight(window element, s, column) of every pass in the scratch.
   template <class Weight>
-  void pack(Weight&& weight) {
+  void pack(Weight&& weight) const {
+    pack(own_weights_, weight);
+  }
+  /// Packs them there, zeros behind the last column.
+  template <class Weight>
+  void pack(T* to, Weight&& weight) const {
     for (const Pass<T>& pass : all()) {
-      T* to = pass.weights;
       for (Dim first = 0; first < columns_; first += width_) {
         const Dim n = std::min(width_, columns_ - first);
         for (Dim tap = 0; tap < pass.n_taps; ++tap) {
@@ -125,7 +134,9 @@ class Passes {
   Dim depth_, columns_, width_, n_;
   Pass<T>* passes_;
   Dim *offsets_, *numbers_;
-  T* weights_;
+  Dim n_weights_;
+  T* own_weights_;
+  const T* weights_;
 };
 
 }  // namespace lodestone::engine::cpu_backend

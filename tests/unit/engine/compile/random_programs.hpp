@@ -134,6 +134,8 @@ class RandomProgram {
     switch (random() % 17) {
       case 4:
         return flat(x, pool, random);
+      case 5:
+        return of_two(x, pick(pool, x.dtype(), random), axis, random);
       case 0:
         return flip(x, axis);
       case 1:
@@ -146,6 +148,13 @@ class RandomProgram {
       default:
         return elementwise(x, pool, random);
     }
+  }
+
+  /// Returns a slice of two values one after the other.
+  [[nodiscard]] engine::Tensor of_two(const engine::Tensor& x, const engine::Tensor* y, int axis,
+                                      std::mt19937_64& random) const {
+    const auto first = static_cast<engine::Dim>(random() % static_cast<std::uint64_t>(space_[axis] + 1));
+    return slice(concatenate(engine::Tensors{x, *y}, axis), axis, first, first + space_[axis]);
   }
 
   /// Returns what an op makes of a value in one row, in its old shape.
