@@ -149,6 +149,18 @@ class LaunchTimes {
   bool is_by_rates_ = false;
 };
 
+/// Returns the title of a launch with the dtypes of its operands, each once: "select b8, f32".
+std::string name_of(const Lowered& plan, const Launch& launch) {
+  std::string name = launch.op->title_of(launch.attrs);
+  std::vector<DType> known;
+  for (const Access& each : plan.operands_of(launch)) {
+    if (std::ranges::find(known, each.aval->dtype) != known.end()) continue;
+    name += fmt::format("{}{}", known.empty() ? " " : ", ", core::name_of(each.aval->dtype));
+    known.push_back(each.aval->dtype);
+  }
+  return name;
+}
+
 /// The work of a plan, that of bodies as often as they run; of a branch that of the longer one.
 struct Works {
   LaunchTimes& times;
@@ -180,8 +192,7 @@ struct Works {
     if (!seconds) n_untimed += n_runs;
     if (times.is_by_rates()) n_by_rates += n_runs;
     const auto n = static_cast<double>(n_runs);
-    const DType dtype = plan.operands_of(launch)[0].aval->dtype;
-    const std::string name = with_dtype(launch.op->title_of(launch.attrs), dtype);
+    const std::string name = name_of(plan, launch);
     of_op.try_emplace(name, OpProfile{name})
         .first->second.add({name, n_runs, n * seconds.value_or(0.0), n * work.flops, n * work.bytes});
   }

@@ -304,6 +304,17 @@ TEST_CASE("dry run: work is that of the ops, and captured arrays are constants",
   CHECK(announced.json().find("\"n_launches\": 1") != std::string::npos);
 }
 
+TEST_CASE("dry run: a launch is named with the dtypes of all its operands", "[engine]") {
+  const auto f = [](const Tensors& x) -> Tensors { return {select(x[0], x[1], x[2]) * 2.0}; };
+  const auto aval = [](DType dtype) { return Aval{{64}, dtype, default_device()}; };
+  const std::string chosen =
+      dry_run(f, std::vector<Aval>{aval(DType::b8), aval(DType::f32), aval(DType::f32)}).text();
+  CHECK(chosen.find(" b8, f32") != std::string::npos);
+  const auto to_double = [](const Tensors& x) -> Tensors { return {cast(x[0], DType::f64)}; };
+  CHECK(dry_run(to_double, std::vector<Aval>{aval(DType::f32)}).text().find("cast f32, f64") !=
+        std::string::npos);
+}
+
 TEST_CASE("dry run: the largest workspace is that of one launch, and part of the block", "[engine]") {
   const auto of = [](const Function& f) {
     return dry_run(f, std::vector<Aval>{{{64, 64}, DType::f64, default_device()}}, {.times = Times::none})
