@@ -314,6 +314,17 @@ TEST_CASE("random loads: dropout keeps its bits in gradients, loops, batches of 
     CHECK(same_bits(of_any_size(some), slopes(some)));
   }
   CHECK(of_any_size.stats().n_resized == 5);
+  const Function second_half = [](const Tensors& at) -> Tensors {
+    const Dim count = at[0].dim(0);
+    return {at[0] * cast(slice(random_bits(at[1], {2 * count}), 0, count, 2 * count), DType::f64)};
+  };
+  const Compiled halves =
+      compile(second_half, {.breaks = Breaks::refused, .symbolic = {{.input = 0, .bound = 64}}});
+  for (const Dim count : {30, 11, 64, 2, 47, 33}) {
+    INFO(count);
+    CHECK(same_bits(halves({vector_of(count), in[2]}), second_half({vector_of(count), in[2]})));
+  }
+  CHECK(halves.stats().n_resized == 5);
   const Function walk = [](const Tensors& at) -> Tensors {
     const auto step = [](const Tensors& carry, const Tensors&) -> Tensors {
       return {carry[0] + random_normal(carry[1], {n}, DType::f64), advance(carry[1], 2 * n)};
