@@ -34,9 +34,11 @@ std::unique_ptr<const Plan> plan_of(const Function& f, const Tensors& in, bool m
                                       std::vector<Donor>{}, HostJit::of_process(), nullptr);
 }
 
-void measure(Results& results, const std::string& name, const Function& f, const Tensors& in) {
+using Plans = std::array<std::unique_ptr<const Plan>, 2>;
+
+/// Adds the times of two plans, which run in turn: one reads an array of words, the other makes its own.
+void measure(Results& results, const std::string& name, const Plans& plans, const Tensors& in) {
   constexpr std::size_t n_turns = 41;
-  const std::array plans{plan_of(f, in, false), plan_of(f, in, true)};
   std::array<std::vector<double>, 2> seconds;
   std::vector<double> ratios;
   for (std::size_t turn = 0; turn <= n_turns; ++turn) {
@@ -57,10 +59,27 @@ void measure(Results& results, const std::string& name, const Function& f, const
   results.add({name, "in place to array", "", median(ratios), {}, {}, {}});
 }
 
+void measure(Results& results, const std::string& name, const Function& f, const Tensors& in) {
+  measure(results, name, {plan_of(f, in, false), plan_of(f, in, true)}, in);
+}
+
+/// Returns sums of products with words that two launches need: with those of one key or, if they make their
+/// own, of two that are equal.
+Function in_two_launches(Dim n, bool is_own) {
+  return [n, is_own](const Tensors& in) -> Tensors {
+    Tensors all;
+    for (int i = 0; i < 2; ++i) {
+      const Tensor words = shift_right(random_bits(in[is_own && i > 0 ? 2 : 1], {n}), i);
+      all.push_back(cumulative_sum(in[0] * cast(words, DType::f32), 0));
+    }
+    return all;
+  };
+}
+
 }  // namespace
 
 void measure_random_words(Results& results) {
-  const Tensor key = random_key(1).eval();
+  const Tensor key = random_key(1).eval(), same_key = random_key(1).eval();
   for (const Dim n : {Dim{1} << 14, Dim{1} << 18, Dim{1} << 22}) {
     const std::string size = n < 1 << 20 ? fmt::format("{} K", n >> 10) : fmt::format("{} M", n >> 20);
     const Tensor x = full({n}, 0.5).eval();
@@ -79,17 +98,9 @@ void measure_random_words(Results& results) {
             [n](const Tensors& in) -> Tensors { return {random_normal(in[0], {n}, DType::f64)}; }, {key});
     measure(results, fmt::format("random_bernoulli, {}", size),
             [n](const Tensors& in) -> Tensors { return {random_bernoulli(in[0], 0.3, {n})}; }, {key});
-    for (const int n_launches : {2, 3, 4, 6}) {
-      measure(results, fmt::format("{} words in {} launches", size, n_launches),
-              [n, n_launches](const Tensors& in) -> Tensors {
-                const Tensor words = random_bits(in[1], {n});
-                Tensors all;
-                for (int i = 0; i < n_launches; ++i)
-                  all.push_back(cumulative_sum(in[0] * cast(shift_right(words, i), DType::f32), 0));
-                return all;
-              },
-              {x, key});
-    }
+    const Tensors in{x, key, same_key};
+    measure(results, fmt::format("{} words in two launches", size),
+            {plan_of(in_two_launches(n, false), in, true), plan_of(in_two_launches(n, true), in, true)}, in);
   }
 }
 

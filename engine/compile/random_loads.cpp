@@ -165,35 +165,39 @@ void Drawing::decide() {
 
 // ---- The new program -------------------------------------------------------------------------------------
 
-/// Lets an expression make its words: their loads become those of keys, each once and behind all others.
+/// Lets an expression make its words: their loads become those of keys, each once.
 Elementwise Drawing::with_words(const Elementwise& read) const {
   Elementwise made{read.expr, {}};
   Expr& expr = made.expr;
   expr.loads.clear();
   std::vector<std::uint16_t> load_of;  // by load of before
+  std::map<ValueId, std::uint16_t> load_of_key;
   const auto add = [&](ValueId id, const Expr::Load& load) {
     made.operands.push_back(id);
     expr.loads.push_back(load);
     return static_cast<std::uint16_t>(expr.loads.size() - 1);
   };
-  for (std::size_t i = 0; i < read.operands.size(); ++i)
-    load_of.push_back(is_load(read.operands[i]) ? std::uint16_t{0}
-                                                : add(read.operands[i], read.expr.loads[i]));
-  std::map<ValueId, std::uint16_t> load_of_key;
-  for (ExprId id = 0; id < expr.values.size(); ++id) {
-    Expr::Value& value = expr.values[id];
-    if (value.from != Expr::Value::From::load) continue;
-    const ValueId operand = read.operands[value.of];
-    if (!is_load(operand)) {
-      value.of = load_of[value.of];
+  for (std::size_t i = 0; i < read.operands.size(); ++i) {
+    const ValueId id = read.operands[i];
+    if (!is_load(id)) {
+      load_of.push_back(add(id, read.expr.loads[i]));
       continue;
     }
-    Expr::Words words = *this->words(*seen_[operand], operand, read.expr.loads[value.of]);
-    const ValueId key = key_of(seen_[operand]->by);
+    const ValueId key = key_of(seen_[id]->by);
     const auto [at, is_new] = load_of_key.try_emplace(key, std::uint16_t{0});
     const Shape& shape = aval(key).shape;
     if (is_new) at->second = add(key, {IntList::filled(shape.rank(), AxisMap::added), shape});
-    words.load = at->second;
+    load_of.push_back(at->second);
+  }
+  for (ExprId id = 0; id < expr.values.size(); ++id) {
+    Expr::Value& value = expr.values[id];
+    if (value.from != Expr::Value::From::load) continue;
+    const std::uint16_t before = value.of;
+    const ValueId operand = read.operands[before];
+    value.of = load_of[before];
+    if (!is_load(operand)) continue;
+    Expr::Words words = *this->words(*seen_[operand], operand, read.expr.loads[before]);
+    words.load = load_of[before];
     words.out = id;
     value.from = Expr::Value::From::words;
     value.of = static_cast<std::uint16_t>(expr.words.size());

@@ -65,7 +65,10 @@ void fill_lanes(const std::uint64_t* key, std::int64_t first, std::int64_t step,
     for (const WordLane& lane : lanes) {
       T* const out = reinterpret_cast<T*>(lane.out) + done;
       const T* const in = words.data() + lane.number;
-      for (std::int64_t i = 0; i < n_here; ++i) out[i] = in[i * step];
+      const auto take = [&](auto every) {
+        for (std::int64_t i = 0; i < n_here; ++i) out[i] = in[i * every];
+      };
+      step == 2 ? take(std::integral_constant<std::int64_t, 2>()) : take(step);  // which vectorizes
     }
   }
 }
