@@ -216,9 +216,11 @@ TEST_CASE("random loads: rows draw for each place and for each row", "[engine]")
   };
   const Tensors in{tests::drawn({n, 30}, 2), key_at(3)};
   CHECK(n_arrays(rows, in) == 0);
-  for (const int n_threads : {2, 3}) {
+  tests::TestJit jit;
+  for (const int n_threads : {1, 2, 3}) {
     const Threads scope(n_threads);
     CHECK(same_bits(plan_of(rows, in, Level::O1)->run(in), rows(in)));
+    CHECK(same_bits(plan_of(rows, in, Level::O1, *jit)->run(in), rows(in)));
   }
   const auto plan = plan_of(rows, in, Level::O1);
   CHECK(std::ranges::count(plan->running().instructions(), &fused_op(), &Instruction::op) == 1);
