@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
 // Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [dispatch | products | fusion |
-// convolutions | training | fit | decoder | threads | fast | reads | trace | dry_run]
+// convolutions | training | fit | decoder | threads | fast | random | reads | trace | dry_run]
 #include "benchmarks/fast_mode.hpp"
 #include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
+#include "benchmarks/random_words.hpp"
 #include "benchmarks/reads.hpp"
 #include "benchmarks/results.hpp"
 #include "benchmarks/trace_cost.hpp"
@@ -527,6 +528,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "fit") bench::measure_fit(results);
     if (only.empty() || only == "decoder") measure_decoder(results);
     if (only.empty() || only == "fast") bench::measure_fast_mode(results);
+    if (only.empty() || only == "random") bench::measure_random_words(results);
     if (only.empty() || only == "reads") bench::measure_reads(results);
     if (only == "threads") bench::measure_two_threads(results);
     if (only.empty() || only == "trace") bench::measure_trace(results);

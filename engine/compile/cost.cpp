@@ -8,12 +8,7 @@
 namespace lodestone::engine {
 
 std::vector<FunctionUse> functions_of(const Expr& expr) {
-  const auto& [first, shape] = expr.stores[0];
-  const auto n_rows =
-      static_cast<double>(shape.count()) / static_cast<double>(expr.values[first].per_row ? 1 : expr.row);
-  const auto n = [&](ExprId value) {
-    return n_rows * static_cast<double>(expr.values[value].per_row ? 1 : expr.row);
-  };
+  const auto n = [&](ExprId value) { return static_cast<double>(expr.count_of(value)); };
   std::vector<FunctionUse> uses;
   for (const Expr::Code& each : expr.codes) {
     FunctionUse& use = uses.emplace_back(FunctionUse{.body = each.body, .n = n(each.out)});

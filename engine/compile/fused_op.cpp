@@ -52,7 +52,9 @@ OpInfo fused_row() {
 
 double flops_of(const cpu_backend::TileProgram& program) {
   double sum = 0.0;
-  for (const FunctionUse& each : functions_of(program.expr())) sum += each.n;
+  const Expr& expr = program.expr();
+  for (const FunctionUse& each : functions_of(expr)) sum += each.n;
+  for (const Expr::Words& each : expr.words) sum += static_cast<double>(expr.count_of(each.out));
   return sum;
 }
 

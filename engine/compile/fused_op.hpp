@@ -11,7 +11,7 @@ namespace lodestone::engine {
 /// Returns the row of an op with `TileAttrs`, one cluster or several without order among them. It is not part
 /// of the table: users do not record it.
 [[nodiscard]] const OpInfo& fused_op();
-/// Returns the real operations of a run: one per function and element.
+/// Returns the real operations of a run: one per function and element, and one per random word.
 [[nodiscard]] double flops_of(const cpu_backend::TileProgram& program);
 
 }  // namespace lodestone::engine

@@ -50,15 +50,6 @@ void add_outputs(std::vector<Aval>& results, const TileProgramPtr& program, std:
     results.push_back({expr.stores[i].shape, expr.values[expr.stores[i].value].dtype, device});
 }
 
-/// Returns the dtypes of what a program loads, by operand.
-std::vector<DType> loaded(const Expr& expr) {
-  std::vector<DType> dtypes(expr.loads.size());
-  for (const Expr::Value& each : expr.values) {
-    if (each.from == Expr::Value::From::load) dtypes[each.of] = each.dtype;
-  }
-  return dtypes;
-}
-
 /// Checks that operands are those that the kernel and the programs were made for.
 void check_operands(const InferArgs& args) {
   const auto& all = args.as<HookedAttrs>();
@@ -69,9 +60,9 @@ void check_operands(const InferArgs& args) {
   for (std::size_t i = 0; fits && i < of.n_kernel_in; ++i) fits = args.aval(i) == use.operands[i + n_made];
   const auto check = [&](const TileProgramPtr& program, std::size_t first, std::size_t first_load) {
     if (program == nullptr) return first;
-    const std::vector<DType> dtypes = loaded(program->expr());
-    for (std::size_t i = first_load; i < dtypes.size(); ++i, ++first)
-      fits = fits && first < args.in.size() && args.aval(first).dtype == dtypes[i];
+    const Expr& expr = program->expr();
+    for (std::size_t i = first_load; i < expr.loads.size(); ++i, ++first)
+      fits = fits && first < args.in.size() && args.aval(first).dtype == expr.dtype_of_load(i);
     return first;
   };
   const std::size_t end = check(hooks.after, check(hooks.before, of.n_kernel_in, 0), 1);

@@ -271,12 +271,13 @@ class ShapesOfCall {
 bool Hooking::takes_in_place(const Elementwise& other, std::size_t load, const Aval& result,
                              Dim at_once) const {
   const auto& [from, shape] = other.expr.loads[load];
+  if (from != IntList::counting(from.size())) return false;
   const auto is_it = [&](const Expr::Value& value) {
     return value.from == Expr::Value::From::load && value.of == load;
   };
   const bool is_per_row = std::ranges::find_if(other.expr.values, is_it)->per_row;
-  return from == IntList::counting(from.size()) && shape == aval(other.operands[load]).shape && !is_per_row &&
-         shape.count() == result.count() && at_once > 0 && at_once % other.expr.row == 0;
+  return shape == aval(other.operands[load]).shape && !is_per_row && shape.count() == result.count() &&
+         at_once > 0 && at_once % other.expr.row == 0;
 }
 
 /// Returns the number of elementary functions.
@@ -476,6 +477,7 @@ Expr with_first_load(Expr expr, std::size_t number) {
     if (value.from != Expr::Value::From::load || value.of > number) continue;
     value.of = value.of == number ? std::uint16_t{0} : static_cast<std::uint16_t>(value.of + 1);
   }
+  for (Expr::Words& each : expr.words) each.load += each.load < number ? 1 : 0;
   return expr;
 }
 

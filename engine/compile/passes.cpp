@@ -4,6 +4,7 @@
 #include "engine/compile/cluster.hpp"
 #include "engine/compile/hooks.hpp"
 #include "engine/compile/lower.hpp"
+#include "engine/compile/random_loads.hpp"
 #include "engine/compile/tables.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -22,12 +23,14 @@ using Donors = std::span<const Donor>;
 
 Program rewriting(const Program& program, InputStrides, Donors) { return rewritten(program).program; }
 Program merging(const Program& program, InputStrides inputs, Donors) { return clustered(program, inputs); }
+Program drawing(const Program& program, InputStrides, Donors) { return with_random_loads(program); }
 Program hooking(const Program& program, InputStrides inputs, Donors) { return hooked(program, inputs); }
 Program joining(const Program& program, InputStrides, Donors donors) { return tabled(program, donors); }
 
 constexpr std::array passes_of_1{
     Pass{"rewriting", Stage::rewritten, rewriting}, Pass{"merging", Stage::merged, merging},
-    Pass{"hooking", Stage::running, hooking}, Pass{"joining", Stage::running, joining, true}};
+    Pass{"drawing", Stage::merged, drawing}, Pass{"hooking", Stage::running, hooking},
+    Pass{"joining", Stage::running, joining, true}};
 
 /// Returns true if faults of the compiler shall not be passed over.
 bool must_compile() {

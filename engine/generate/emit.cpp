@@ -66,8 +66,9 @@ class Emitter {
 
   [[nodiscard]] std::string_view type(ExprId id) const { return type_of(expr_.values[id].dtype); }
   [[nodiscard]] bool is_row(ExprId id) const {
-    return expr_.values[id].from == From::load && !is_one_[expr_.values[id].of];
+    return is_words(id) || (expr_.values[id].from == From::load && !is_one_[expr_.values[id].of]);
   }
+  [[nodiscard]] bool is_words(ExprId id) const { return expr_.values[id].from == From::words; }
   [[nodiscard]] std::string argument(ExprId id, std::size_t part) const;
   [[nodiscard]] std::string call(std::size_t code, std::string_view suffix) const;
   template <class... Args>
@@ -147,9 +148,10 @@ void Emitter::add_row_starts() {
         name, place);
   };
   for (ExprId id = 0; id < expr_.values.size(); ++id) {
+    const std::size_t first = is_words(id) ? expr_.loads.size() + expr_.numbers.size() : 0;
     if (is_row(id))
       add_start(fmt::format("const {}", type(id)), fmt::format("p{}", id),
-                fmt::format("in[{}]", expr_.values[id].of));
+                fmt::format("in[{}]", first + expr_.values[id].of));
   }
   for (std::size_t i = 0; i < expr_.stores.size(); ++i)
     add_start(type(expr_.stores[i].value), fmt::format("o{}", i), fmt::format("out[{}]", i));

@@ -11,6 +11,8 @@
 namespace lodestone::engine {
 namespace {
 
+constexpr Dim n_of_key = 3;  // words of a key: seed, stream, position
+
 bool same(const Expr::Value& a, const Expr::Value& b) {
   return a.from == b.from && a.dtype == b.dtype && a.of == b.of && a.per_row == b.per_row;
 }
@@ -29,7 +31,7 @@ bool same_reduce(const Expr::Reduce& a, const Expr::Reduce& b) {
 
 bool operator==(const Expr& a, const Expr& b) {
   return a.row == b.row && std::ranges::equal(a.values, b.values, same) &&
-         std::ranges::equal(a.loads, b.loads, same_load) && a.numbers == b.numbers &&
+         std::ranges::equal(a.loads, b.loads, same_load) && a.numbers == b.numbers && a.words == b.words &&
          std::ranges::equal(a.codes, b.codes, same_code) &&
          std::ranges::equal(a.reduces, b.reduces, same_reduce) &&
          std::ranges::equal(a.stores, b.stores, same_store);
@@ -38,7 +40,8 @@ bool operator==(const Expr& a, const Expr& b) {
 std::optional<Expr> Expr::on_line(const Expr& of_second, const Line& line) const {
   Expr result = *this;
   bool fits = of_second.loads.size() == loads.size() && of_second.numbers.size() == numbers.size() &&
-              of_second.stores.size() == stores.size() && put_on_line(result.row, of_second.row, line);
+              of_second.words.size() == words.size() && of_second.stores.size() == stores.size() &&
+              put_on_line(result.row, of_second.row, line);
   for (std::size_t i = 0; fits && i < loads.size(); ++i)
     fits = put_on_line(result.loads[i].shape, of_second.loads[i].shape, line);
   for (std::size_t i = 0; fits && i < stores.size(); ++i)
@@ -46,6 +49,12 @@ std::optional<Expr> Expr::on_line(const Expr& of_second, const Line& line) const
   for (const Value& each : values) {
     if (!fits || each.from != Value::From::number) continue;
     fits = put_on_line(result.numbers[each.of], of_second.numbers[each.of], each.dtype, line);
+  }
+  for (std::size_t i = 0; fits && i < words.size(); ++i) {
+    Words& each = result.words[i];
+    fits = of_second.words[i].step == each.step && put_on_line(each.first, of_second.words[i].first, line) &&
+           put_on_line(each.per_key, of_second.words[i].per_key, line) &&
+           (each.per_key % each.step == 0 || result.loads[each.load].shape.count() == n_of_key);
   }
   const auto is_short = [&](const Reduce& each) { return result.row <= each.body->longest; };
   if (!fits || !std::ranges::all_of(reduces, is_short)) return std::nullopt;
@@ -59,9 +68,25 @@ std::span<const ExprId> Expr::inputs_of(ExprId value) const {
   return from == Value::From::reduce ? std::span(&reduces[of].in, 1) : std::span<const ExprId>();
 }
 
+DType Expr::dtype_of_load(std::size_t load) const {
+  const auto is_it = [&](const Value& each) { return each.from == Value::From::load && each.of == load; };
+  const auto value = std::ranges::find_if(values, is_it);
+  return value == values.end() ? DType::u64 : value->dtype;  // keys are no value
+}
+
+Dim Expr::count_of(ExprId value) const {
+  const auto& [first, shape] = stores[0];
+  const Dim n_rows = values[first].per_row ? shape.count() : shape.count() / row;
+  return n_rows * (values[value].per_row ? 1 : row);
+}
+
 std::string Expr::text() const {
   std::string text;
   for (std::size_t id = 0; id < values.size(); ++id) {
+    if (values[id].from == Value::From::words) {
+      const auto& [load, _, first, step, per_key] = words[values[id].of];
+      text += fmt::format("%{} = words {} + {} i of operand {}; ", id, first, step, load);
+    }
     const std::span<const ExprId> in = inputs_of(static_cast<ExprId>(id));
     if (in.empty()) continue;
     const bool is_code = values[id].from == Value::From::code;
@@ -78,6 +103,11 @@ std::uint64_t Expr::hash() const {
   using detail::mixed;
   std::uint64_t hash = mixed(values.size(), loads.size());
   for (const auto& each : numbers) hash = mixed(hash, detail::attr_hash(each));
+  for (const Words& each : words) {
+    hash = mixed(mixed(hash, each.load), each.out);
+    for (const Dim number : {each.first, each.step, each.per_key})
+      hash = mixed(hash, static_cast<std::uint64_t>(number));
+  }
   for (const Code& code : codes) {
     hash = mixed(hash, std::bit_cast<std::uintptr_t>(code.body));
     for (const ExprId in : code.in) hash = mixed(hash, in);

@@ -26,10 +26,10 @@ using ExprId = std::uint16_t;
 /// which all places of the row see.
 struct Expr {
   struct Value {
-    enum class From : std::uint8_t { load, number, code, reduce };
+    enum class From : std::uint8_t { load, number, words, code, reduce };
     From from;
     DType dtype;
-    std::uint16_t of;      ///< number among the loads, numbers, codes or reduces
+    std::uint16_t of;      ///< number among the loads, numbers, words, codes or reduces
     bool per_row = false;  ///< one element for each row
   };
   /// The element of an operand, which is seen as an array of this shape. An axis of that comes from one of
@@ -37,6 +37,16 @@ struct Expr {
   struct Load {
     IntList from;
     Shape shape;
+  };
+  /// Random words, as `random_bits` gives them, that are made where they are needed. Element i is the word
+  /// with the number first + i step in the array of all words, of which each key has `per_key`. The load is
+  /// that of keys u64[…, 3]; none of their axes is one of the space. Of several keys, each has the words of
+  /// whole steps.
+  struct Words {
+    std::uint16_t load;
+    ExprId out;
+    Dim first, step, per_key;
+    friend bool operator==(const Words&, const Words&) = default;
   };
   struct Store {
     ExprId value;
@@ -55,12 +65,17 @@ struct Expr {
   std::vector<Value> values;  ///< each stands behind those that it is made of
   std::vector<Load> loads;    ///< by operand
   std::vector<std::array<std::byte, 16>> numbers;
+  std::vector<Words> words;
   std::vector<Code> codes;
   std::vector<Reduce> reduces;
   std::vector<Store> stores;  ///< by output
 
   /// Returns what a code or a reduce takes; nothing for other values.
   [[nodiscard]] std::span<const ExprId> inputs_of(ExprId value) const;
+  /// Returns the dtype of an operand.
+  [[nodiscard]] DType dtype_of_load(std::size_t load) const;
+  /// Returns the number of elements of a value.
+  [[nodiscard]] Dim count_of(ExprId value) const;
   [[nodiscard]] std::string text() const;  ///< "%2 = {a + b}(%0, %1); give %2"
   [[nodiscard]] std::uint64_t hash() const;
   /// Returns the expression for another extent, as `Attrs::on_line`; none also where its rows would be longer

@@ -53,7 +53,7 @@ struct TilePlace {
   std::int64_t bytes_per_row, step;
 };
 /// Computes the outputs of an expression from element `first` of the space on, n of them. `in`: operands,
-/// then numbers. An output may be the place of an operand whose elements lie as its own do.
+/// numbers, then random words. An output may be the place of an operand whose elements lie as its own do.
 using ExprFn = void (*)(std::int64_t first, std::int64_t n, const TilePlace* in, const TilePlace* out);
 
 }  // namespace lodestone::engine

@@ -4,7 +4,7 @@
 #include "engine/compile/fused_op.hpp"
 #include "engine/compile/hooked_kernel.hpp"
 #include "engine/compile/parts.hpp"
-#include "engine/graph/op_info.hpp"
+#include "engine/graph/op_table.hpp"
 #include "engine/inspect/lone_launch.hpp"
 
 namespace lodestone::engine {
@@ -12,6 +12,14 @@ namespace {
 
 void add(LaunchWork& work, const Expr& expr) {
   for (const FunctionUse& each : functions_of(expr)) work.functions.push_back(each);
+  static const OpInfo& random_bits = op_named("random_bits");
+  for (const Expr::Words& each : expr.words) {
+    const DType of_keys = expr.dtype_of_load(each.load);
+    const auto n = static_cast<double>(expr.count_of(each.out));
+    const auto bytes = n * static_cast<double>(core::size_of(expr.values[each.out].dtype));
+    work.kernels.push_back({with_dtype(random_bits.name, of_keys), std::string(name_of(random_bits.op_class)),
+                            of_keys, n, bytes});
+  }
 }
 
 /// Adds a call of an op's kernel on operands of so many bytes; that of an elementwise op is its functions.

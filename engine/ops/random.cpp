@@ -160,18 +160,31 @@ Tensor random_bits(const Located& key, const Shape& shape, DType dtype) {
   return record(op, {key.tensor}, make_attrs(RandomAttrs{shape, dtype}), key.where);
 }
 
+namespace {
+
+/// Words of which a number of this dtype takes one.
+Tensor words_of_numbers(const Located& key, const Shape& shape, DType dtype) {
+  return random_bits(key, shape, dtype == DType::f32 ? DType::u32 : DType::u64);
+}
+Tensor uniform_of(const Tensor& words, DType dtype) {
+  const bool is_single = dtype == DType::f32;
+  const Tensor bits = shift_right(words, is_single ? 9 : 12);
+  return cast(bits, dtype) * (is_single ? 0x1p-23 : 0x1p-52) + (is_single ? 0x1p-24 : 0x1p-53);  // both exact
+}
+
+}  // namespace
+
 Tensor random_uniform(const Located& key, const Shape& shape, DType dtype) {
   check_float("random_uniform", dtype, key.where);
-  const bool is_single = dtype == DType::f32;
-  const Tensor bits =
-      shift_right(random_bits(key, shape, is_single ? DType::u32 : DType::u64), is_single ? 9 : 12);
-  return cast(bits, dtype) * (is_single ? 0x1p-23 : 0x1p-52) + (is_single ? 0x1p-24 : 0x1p-53);  // both exact
+  return uniform_of(words_of_numbers(key, shape, dtype), dtype);
 }
 
 Tensor random_normal(const Located& key, const Shape& shape, DType dtype) {
   check_float("random_normal", dtype, key.where);
-  const Tensor pairs = random_uniform(key, shape.inserted(shape.rank(), 2), dtype);
-  const auto each = [&](Dim which) { return squeeze(slice(pairs, -1, which, which + 1), -1); };
+  const Tensor pairs = words_of_numbers(key, shape.inserted(shape.rank(), 2), dtype);
+  const auto each = [&](Dim which) {
+    return uniform_of(squeeze(slice(pairs, -1, which, which + 1), -1), dtype);
+  };
   return sqrt(-2.0 * log(each(0))) * cos(2.0 * std::numbers::pi * each(1));
 }
 

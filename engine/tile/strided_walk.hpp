@@ -4,6 +4,8 @@
 
 #include "engine/graph/kernel.hpp"
 
+#include <optional>
+
 namespace lodestone::engine::cpu_backend {
 
 /// An operand as a space sees it, with neighbouring axes merged wherever its strides allow it.
@@ -16,6 +18,12 @@ class StridedWalk {
   [[nodiscard]] bool is_dense() const { return n_axes_ == 0 || (n_axes_ == 1 && strides_[0] == 1); }
   /// Returns true if all places see one element.
   [[nodiscard]] bool is_one() const { return n_axes_ == 0 || (n_axes_ == 1 && strides_[0] == 0); }
+  /// Returns how far neighbours are apart where that is the same all along the space, none otherwise: 1 if it
+  /// is dense, 0 if it is one element.
+  [[nodiscard]] std::optional<std::int64_t> step() const {
+    if (n_axes_ > 1) return std::nullopt;
+    return n_axes_ == 0 ? 1 : strides_[0];
+  }
   /// An array in which stretches of `period` elements repeat up to the end of a block.
   struct Repetition {
     std::int64_t period, block;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tile/tile_program.hpp"
 
+#include "engine/backend/cpu/philox.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/graph/op_info.hpp"
 #include "engine/tile/strided_walk.hpp"
@@ -24,6 +25,7 @@ constexpr std::int64_t shortest_tile = 64, longest_tile = 2048;
 
 TileProgram::TileProgram(Expr expr, ExprFn generated) : expr_(std::move(expr)), generated_(generated) {
   place_values();
+  join_words();
   for (const Expr::Code& code : expr_.codes) ns_ += code.body->ns;
   for (const Expr::Reduce& each : expr_.reduces) ns_ += each.body->ns;
   note_order();
@@ -40,22 +42,43 @@ void TileProgram::note_order() {
 }
 
 bool TileProgram::writes_over(std::size_t operand, std::size_t output) const {
-  const auto is_it = [&](const Expr::Value& value) {
-    return value.from == From::load && value.of == operand;
-  };
-  const DType dtype = std::ranges::find_if(expr_.values, is_it)->dtype;
   const IntList& from = expr_.loads[operand].from;
-  return from == IntList::counting(from.size()) && core::size_of(dtype) == size_of_output(output) &&
+  return from == IntList::counting(from.size()) &&
+         core::size_of(expr_.dtype_of_load(operand)) == size_of_output(output) &&
          last_read_[operand] <= expr_.stores[output].value;
 }
 
+/// Joins words whose steps are the same stretch of a key: they are made together.
+void TileProgram::join_words() {
+  for (std::uint16_t i = 0; i < expr_.words.size(); ++i) {
+    const Expr::Words& each = expr_.words[i];
+    const auto& [from, dtype, of, per_row] = expr_.values[each.out];
+    const auto is_same = [&](const Stretch& other) {
+      const Expr::Words& words = other.of_first;
+      return other.words.size() < static_cast<std::size_t>(longest_step_of_words) &&
+             words.load == each.load && words.step == each.step && words.per_key == each.per_key &&
+             words.first / words.step == each.first / each.step && other.dtype == dtype &&
+             other.per_row == per_row;
+    };
+    const auto known = std::ranges::find_if(stretches_, is_same);
+    if (known != stretches_.end()) {
+      known->words.push_back(i);
+      continue;
+    }
+    stretches_.push_back({each, dtype, per_row, {i}});
+    ns_ += per_row ? 0.0
+                   : ns_per_byte_of_words * static_cast<double>(core::size_of(dtype)) *
+                         static_cast<double>(each.step);
+  }
+}
+
 std::size_t TileProgram::n_places() const {
-  return expr_.loads.size() + expr_.numbers.size() + slots_.size() + expr_.stores.size();
+  return first_of_words() + expr_.words.size() + slots_.size() + expr_.stores.size();
 }
 
 std::int64_t TileProgram::n_rows() const {
-  const auto& [value, shape] = expr_.stores[0];
-  return expr_.values[value].per_row ? shape.count() : shape.count() / expr_.row;
+  const ExprId first = expr_.stores[0].value;
+  return expr_.count_of(first) / (expr_.values[first].per_row ? 1 : expr_.row);
 }
 
 /// Returns the bytes that a value has in a row.
@@ -66,7 +89,7 @@ std::size_t TileProgram::bytes_per_row(const Expr::Value& value) const {
 /// Gives each result the place of an output or a slot, which is free again after the last use.
 void TileProgram::place_values() {
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  const std::size_t n = expr_.values.size(), first_slot = expr_.loads.size() + expr_.numbers.size();
+  const std::size_t n = expr_.values.size(), first_slot = first_of_words() + expr_.words.size();
   std::vector<std::size_t> place(n), slot(n, none), output(n, none), last_use(n, 0);
   for (std::size_t i = 0; i < expr_.stores.size(); ++i) output[expr_.stores[i].value] = i;
   for (std::size_t id = 0; id < n; ++id) {
@@ -77,6 +100,7 @@ void TileProgram::place_values() {
     const Expr::Value& value = expr_.values[id];
     if (value.from == From::load) place[id] = value.of;
     if (value.from == From::number) place[id] = expr_.loads.size() + value.of;
+    if (value.from == From::words) place[id] = first_of_words() + value.of;
     const std::span<const ExprId> inputs = expr_.inputs_of(static_cast<ExprId>(id));
     if (inputs.empty()) continue;
     if (output[id] == none) {
@@ -140,13 +164,15 @@ class TileProgram::Run {
       : program_(program), call_(call), layout_(block) {
     places_ = layout_.array<TilePlace>(static_cast<std::int64_t>(program.n_places()));
     copies_ = layout_.array<Copy>(std::ssize(call.in));
+    keys_ = layout_.array<StridedWalk>(std::ssize(program.stretches_));
     place_loads();
     place_others();
+    place_words();
   }
   [[nodiscard]] std::size_t bytes() const { return layout_.bytes(); }
 
   void run(std::int64_t first, std::int64_t last) const {
-    const bool is_one_tile = program_.generated_ != nullptr && n_copies_ == 0;
+    const bool is_one_tile = program_.generated_ != nullptr && n_copies_ == 0 && program_.stretches_.empty();
     const std::int64_t n = is_one_tile ? last - first : tile_;
     for (std::int64_t at = first; at < last; at += n) run_tile(at, std::min(n, last - at));
   }
@@ -195,6 +221,7 @@ class TileProgram::Run {
     const std::int64_t row = program_.expr_.row;
     std::size_t bytes = 0;
     for (const Expr::Value& value : program_.expr_.values) {
+      if (value.from == From::words) bytes += program_.bytes_per_row(value);
       if (value.from != From::load) continue;
       const StridedWalk at = walk(value.of);
       const auto of_row = static_cast<std::int64_t>(program_.bytes_per_row(value));
@@ -223,6 +250,10 @@ class TileProgram::Run {
     const Expr& expr = program_.expr_;
     std::size_t number = expr.loads.size();
     for (const auto& each : expr.numbers) set(number++, {const_cast<std::byte*>(each.data()), 0, 0});
+    for (const Expr::Words& each : expr.words) {
+      const std::size_t of_row = program_.bytes_per_row(expr.values[each.out]);
+      set(number++, {layout_.array<std::byte>(tile_ * static_cast<std::int64_t>(of_row)), 0, 1});
+    }
     for (const std::size_t size : program_.slots_)
       set(number++, {layout_.array<std::byte>(tile_ * static_cast<std::int64_t>(size)), 0, 1});
     for (std::size_t i = 0; i < expr.stores.size(); ++i) {
@@ -231,11 +262,46 @@ class TileProgram::Run {
     }
   }
 
+  void place_words() {
+    if (keys_ == nullptr) return;
+    for (std::size_t i = 0; i < program_.stretches_.size(); ++i) {
+      const std::uint16_t load = program_.stretches_[i].of_first.load;
+      const Shape& shape = program_.expr_.loads[load].shape;
+      keys_[i] = StridedWalk(call_.in[load], IntList::counting(shape.rank()), shape);
+    }
+  }
+
+  /// Makes the random words of n elements from `first` on, key by key.
+  void make_words(std::size_t number, std::int64_t first, std::int64_t n) const {
+    const auto& [words, dtype, per_row, each] = program_.stretches_[number];
+    const std::int64_t n_keys = program_.expr_.loads[words.load].shape.count() / 3;
+    first += words.first / words.step;
+    for (std::int64_t done = 0; done < n;) {
+      const std::int64_t of_key = n_keys == 1 ? first + n : words.per_key / words.step;
+      const std::int64_t key = (first + done) / of_key, at = (first + done) % of_key;
+      const std::int64_t n_here = std::min(n - done, of_key - at);
+      std::array<std::uint64_t, 3> numbers;
+      keys_[number].copy(call_.in[words.load].data, 3 * key, 3, reinterpret_cast<std::byte*>(numbers.data()));
+      std::array<WordLane, longest_step_of_words> lanes;
+      for (std::size_t i = 0; i < each.size(); ++i) {
+        std::byte* const to = places_[program_.first_of_words() + each[i]].data;
+        lanes[i] = {program_.expr_.words[each[i]].first % words.step,
+                    to + done * static_cast<std::int64_t>(core::size_of(dtype))};
+      }
+      fill_words(dtype, numbers.data(), at, words.step, n_here, std::span(lanes).first(each.size()));
+      done += n_here;
+    }
+  }
+
   /// Computes some rows.
   void run_tile(std::int64_t first, std::int64_t n) const {
     for (std::size_t i = 0; i < n_copies_; ++i) {
       Copy& each = copies_[i];
       each.copy(first * each.elements_per_row, n * each.elements_per_row);
+    }
+    for (std::size_t i = 0; i < program_.stretches_.size(); ++i) {
+      const std::int64_t n_of_row = program_.stretches_[i].per_row ? 1 : program_.expr_.row;
+      make_words(i, first * n_of_row, n * n_of_row);
     }
     if (program_.generated_ != nullptr)
       return program_.generated_(first, n, places_, places_ + program_.n_places() - call_.out.size());
@@ -290,6 +356,7 @@ class TileProgram::Run {
   Layout layout_;
   TilePlace* places_;
   Copy* copies_;
+  StridedWalk* keys_;  ///< by stretch
   std::size_t n_copies_ = 0;
   std::int64_t tile_ = 0;  ///< rows
 };

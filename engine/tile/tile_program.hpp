@@ -32,7 +32,8 @@ class TileProgram {
   friend class TileGuest;
   friend class TileReader;
   friend class TileWriter;
-  /// Number of what a code reads or writes: operands come first, then numbers, slots and outputs.
+  /// Number of what a code reads or writes: operands come first, then numbers, random words, slots and
+  /// outputs.
   using PlaceId = std::uint16_t;
   /// A loop over elements, or one that combines those of rows.
   struct Step {
@@ -44,11 +45,20 @@ class TileProgram {
     bool has_rows = false;  ///< the result or an input has one element for each row
     std::array<bool, Plane::most_inputs> is_spread{};  ///< by input: it is such
   };
+  /// Random words of one stretch, which one call makes: those of neighbouring lanes.
+  struct Stretch {
+    Expr::Words of_first;
+    DType dtype;
+    bool per_row;
+    std::vector<std::uint16_t> words;  ///< numbers in the expression
+  };
   static Workspace workspace(const KernelCall& call);
   static void run(const KernelCall& call);
   void note_order();
   void place_values();
+  void join_words();
   [[nodiscard]] std::size_t n_places() const;
+  [[nodiscard]] std::size_t first_of_words() const { return expr_.loads.size() + expr_.numbers.size(); }
   [[nodiscard]] std::int64_t n_rows() const;
   [[nodiscard]] std::int64_t rows_of_unit() const;
   [[nodiscard]] std::int64_t n_units() const;
@@ -65,6 +75,7 @@ class TileProgram {
   ExprFn generated_;
   std::vector<std::size_t> slots_;  ///< bytes of a row, by slot
   std::vector<Step> steps_;
+  std::vector<Stretch> stretches_;
   std::vector<std::size_t> last_read_;  ///< value that is made of it, by operand
   double ns_ = 0.0;                     ///< per element, roughly
 };

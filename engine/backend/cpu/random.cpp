@@ -4,6 +4,7 @@
 
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/philox.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/workspace.hpp"
 #include "engine/graph/op_table.hpp"
@@ -11,17 +12,20 @@
 #include "engine/vmath/quantile.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <numeric>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
 
-constexpr std::int64_t n_blocks = 64;  // computed at once
+constexpr std::int64_t n_blocks = 64;    // computed at once, at most
+constexpr std::uint64_t n_at_once = 16;  // lanes of the widest vectors
 using Words = std::array<std::uint32_t, 4 * n_blocks>;
 
 [[gnu::always_inline]] inline void fill_blocks(Words& words, std::uint64_t seed, std::uint64_t stream,
-                                               std::uint64_t first) {
-  for (std::size_t i = 0; i < n_blocks; ++i) {
+                                               std::uint64_t first, std::uint64_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
     const auto block = core::philox4x32(core::philox_counter(first + i, stream), core::philox_key(seed));
     for (std::size_t k = 0; k < 4; ++k) words[4 * i + k] = block[k];
   }
@@ -36,31 +40,50 @@ void fill(T* out, std::int64_t n, const std::uint64_t* key, std::int64_t first) 
   auto skipped = static_cast<std::int64_t>(from % per_block);
   Words words;
   for (std::uint64_t block = key[2] / per_block + from / per_block; n > 0; block += n_blocks, skipped = 0) {
-    blocks(words, key[0], key[1], block);
     const std::int64_t count =
         std::min<std::int64_t>(n, n_blocks * static_cast<std::int64_t>(per_block) - skipped);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(skipped + i);
-      out[i] = sizeof(T) == 4 ? static_cast<T>(words[at])
-                              : static_cast<T>(words[2 * at] | std::uint64_t{words[2 * at + 1]} << 32);
-    }
+    const std::uint64_t n_needed = (static_cast<std::uint64_t>(skipped + count) + per_block - 1) / per_block;
+    blocks(words, key[0], key[1], block, (n_needed + n_at_once - 1) / n_at_once * n_at_once);
+    static_assert(std::endian::native == std::endian::little);  // of two words, the first is the low one
+    std::memcpy(out, words.data() + static_cast<std::size_t>(skipped) * (sizeof(T) / 4),
+                static_cast<std::size_t>(count) * sizeof(T));
     out += count;
     n -= count;
+  }
+}
+
+/// One word of each of n steps, to each lane.
+template <class T>
+void fill_lanes(const std::uint64_t* key, std::int64_t first, std::int64_t step, std::int64_t n,
+                std::span<const WordLane> lanes) {
+  if (step == 1) return fill(reinterpret_cast<T*>(lanes[0].out), n, key, first);
+  std::array<T, 1024> words;  // of some steps, in the nearest cache
+  const std::int64_t at_once = std::ssize(words) / step;
+  for (std::int64_t done = 0; done < n; done += at_once) {
+    const std::int64_t n_here = std::min(at_once, n - done);
+    fill(words.data(), n_here * step, key, (first + done) * step);
+    for (const WordLane& lane : lanes) {
+      T* const out = reinterpret_cast<T*>(lane.out) + done;
+      const T* const in = words.data() + lane.number;
+      const auto take = [&](auto every) {
+        for (std::int64_t i = 0; i < n_here; ++i) out[i] = in[i * every];
+      };
+      step == 2 ? take(std::integral_constant<std::int64_t, 2>()) : take(step);  // which vectorizes
+    }
   }
 }
 
 /// n elements of each of some keys. Threads divide the elements; each follows from its key and index.
 template <class T>
 void fill_all(T* out, std::int64_t n, const std::uint64_t* keys, std::int64_t n_keys) {
-  constexpr double ns_per_byte = 0.15;
-  share(n * n_keys, ns_per_byte * static_cast<double>(sizeof(T)) * static_cast<double>(n * n_keys),
-        [&](Dim first, Dim last) {
-          while (first < last) {
-            const std::int64_t key = first / n, at = first % n, count = std::min(n - at, last - first);
-            fill(out + first, count, keys + 3 * key, at);
-            first += count;
-          }
-        });
+  const double ns = ns_per_byte_of_words * static_cast<double>(sizeof(T)) * static_cast<double>(n * n_keys);
+  share(n * n_keys, ns, [&](Dim first, Dim last) {
+    while (first < last) {
+      const std::int64_t key = first / n, at = first % n, count = std::min(n - at, last - first);
+      fill(out + first, count, keys + 3 * key, at);
+      first += count;
+    }
+  });
 }
 
 void random_bits_kernel(const KernelCall& call) {
@@ -100,6 +123,12 @@ void quantile_kernel(const KernelCall& call) {
 }
 
 }  // namespace
+
+void fill_words(core::DType dtype, const std::uint64_t* key, std::int64_t first, std::int64_t step,
+                std::int64_t n, std::span<const WordLane> lanes) {
+  const auto fill_all = dtype == core::DType::u32 ? fill_lanes<std::uint32_t> : fill_lanes<std::uint64_t>;
+  fill_all(key, first, step, n, lanes);
+}
 
 void register_random_kernels(OpTable& table) {
   table.at("random_bits")
