@@ -215,6 +215,20 @@ TEST_CASE("clusters by text: random programs with rows have the bits of eager ru
   CHECK(n_by_text >= (seeds.size() > 1 ? 128 : 0));
 }
 
+TEST_CASE("clusters by text: an output takes the place of an operand that rows read before it", "[engine]") {
+  const Function f = [](const Tensors& in) -> Tensors {
+    const Tensor x = cumulative_max(in[0], 0), y = x + x;
+    const Tensor rest = x - sum(y, Axes{1}, Keep::yes), largest = max(rest, Axes{1});
+    return {cumulative_max(y * 0.5, 0), largest};
+  };
+  tests::TestJit jit;
+  for (const Dim row : {5, 300}) {
+    const Tensors in{drawn({2000, row}, 1, DType::f32)};
+    CHECK(check_bits(f, in, *jit) == 1);
+    CHECK(plan_of(f, in, Level::O1)->block_bytes() < 2 * in[0].aval().bytes());
+  }
+}
+
 TEST_CASE("clusters by text: another order of lanes, a missing element and another start are found",
           "[engine]") {
   constexpr Dim n = 40, row = 100;
