@@ -219,7 +219,7 @@ TEST_CASE("clusters by text: an output takes the place of an operand that rows r
   const Function f = [](const Tensors& in) -> Tensors {
     const Tensor x = cumulative_max(in[0], 0), y = x + x;
     const Tensor rest = x - sum(y, Axes{1}, Keep::yes), largest = max(rest, Axes{1});
-    return {cumulative_max(y * 0.5, 0), largest};
+    return {cumulative_max(y * 0.75, 0), largest};
   };
   tests::TestJit jit;
   for (const Dim row : {5, 300}) {
