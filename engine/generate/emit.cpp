@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 namespace lodestone::engine {
@@ -45,6 +46,8 @@ std::string_view type_of(DType dtype) {
 
 /// Rows of fewer elements are too short for a loop: what they see as one element is repeated beforehand.
 constexpr Dim shortest_loop = 16;
+/// Longer rows have no text.
+constexpr std::int64_t longest_row = 1024;
 
 /// Writes the text of one expression. A value is `v3` in the loop that computes it, `t3[i]` in later ones; an
 /// operand is `p3[i]`, or `v3` where all places of the loop see one element, `s3[i]` where that is repeated
@@ -171,13 +174,14 @@ void Emitter::add_operands() {
 
 /// Adds how much is computed at a time, and the loop over that.
 void Emitter::add_sizes() {
-  constexpr int places_at_once = 256, places_of_rows_at_once = 512;
+  constexpr int places_at_once = 256;
   if (has_rows()) {
-    const auto longest = std::ranges::max(expr_.reduces, {}, [](const Expr::Reduce& each) {
-                           return each.body->longest;
-                         }).body->longest;
-    add("  constexpr std::int64_t usual = {}, longest = {};\n", places_of_rows_at_once, longest);
-    add("  const std::int64_t at_once = length < usual ? usual / length : 1;\n");
+    // What is kept of them lies in the caches nearby.
+    const auto is_kept = [&](std::size_t id) { return parts_.is_kept(static_cast<ExprId>(id)); };
+    const auto ids = std::views::iota(std::size_t{0}, expr_.values.size());
+    const bool is_much = std::ranges::count_if(ids, is_kept) > 8;
+    add("  constexpr std::int64_t longest = {};\n", is_much ? longest_row : 2 * longest_row);
+    add("  const std::int64_t at_once = longest / length;\n");
     add("  for (std::int64_t row = 0; row < n; row += at_once) {{\n");
     add("    const std::int64_t n_rows = n - row < at_once ? n - row : at_once, n_here = n_rows * length;\n");
     return;
@@ -213,7 +217,7 @@ void Emitter::add_row_starts() {
 void Emitter::add_kept() {
   for (ExprId id = 0; id < expr_.values.size(); ++id) {
     if (parts_.is_kept(id))
-      add("    {} {}[{}];\n", type(id), array(id), value(id).per_row ? "usual / 2" : "longest");
+      add("    {} {}[{}];\n", type(id), array(id), value(id).per_row ? "longest / 2" : "longest");
   }
 }
 
@@ -350,7 +354,9 @@ bool has_text(const Expr& expr) {
     const DType from = expr.values[code.in[0]].dtype, to = expr.values[code.out].dtype;
     return core::is_float(from) && core::is_integer(to) && to != DType::i32 && to != DType::i64;
   };
+  const auto is_short = [](const Expr::Reduce& each) { return each.body->longest <= longest_row; };
   return !(expr.codes.empty() && expr.reduces.empty()) && std::ranges::all_of(expr.values, is_known) &&
+         std::ranges::all_of(expr.reduces, is_short) &&
          std::ranges::none_of(expr.codes, depends_on_instruction);
 }
 
