@@ -8,6 +8,7 @@
 #include "benchmarks/random_words.hpp"
 #include "benchmarks/reads.hpp"
 #include "benchmarks/results.hpp"
+#include "benchmarks/rows_by_text.hpp"
 #include "benchmarks/trace_cost.hpp"
 #include "benchmarks/two_threads.hpp"
 #include "engine/compile/compile.hpp"
@@ -530,6 +531,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "fast") bench::measure_fast_mode(results);
     if (only.empty() || only == "random") bench::measure_random_words(results);
     if (only.empty() || only == "reads") bench::measure_reads(results);
+    if (only.empty() || only == "rows") bench::measure_rows_by_text(results);
     if (only == "threads") bench::measure_two_threads(results);
     if (only.empty() || only == "trace") bench::measure_trace(results);
     if (only.empty() || only == "dry_run") measure_dry_runs(results);

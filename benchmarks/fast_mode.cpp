@@ -2,29 +2,18 @@
 #include "benchmarks/fast_mode.hpp"
 
 #include "benchmarks/mt_vae.hpp"
-#include "engine/compile/compile.hpp"
+#include "benchmarks/turns.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 
 namespace lodestone::bench {
 namespace {
 
 using namespace engine;
-
-constexpr int n_rounds = 41;
-constexpr double least_seconds = 0.02;  // of a turn
-
-double seconds_of(const Compiled& f, const Tensors& in, int n) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < n; ++i) f(in);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / n;
-}
 
 /// One function, compiled twice.
 struct Pair {
@@ -37,15 +26,8 @@ Pair pair_of(const Function& f, CompileOptions options) {
 }
 
 void measure(Results& results, const std::string& name, const Pair& pair, const Tensors& in) {
-  for (const Compiled& each : {pair.strict, pair.fast}) each(in);
-  const int n = std::max(1, static_cast<int>(least_seconds / seconds_of(pair.strict, in, 1)));
-  std::array<std::vector<double>, 2> seconds;
-  for (int i = 0; i < n_rounds; ++i) {
-    seconds[0].push_back(seconds_of(pair.strict, in, n));
-    seconds[1].push_back(seconds_of(pair.fast, in, n));
-  }
-  for (auto& each : seconds) std::nth_element(each.begin(), each.begin() + n_rounds / 2, each.end());
-  results.add({name, "fast", "s", seconds[1][n_rounds / 2], {}, "strict", seconds[0][n_rounds / 2]});
+  const auto [strict, fast] = medians_of_turns(pair.strict, pair.fast, in);
+  results.add({name, "fast", "s", fast, {}, "strict", strict});
   std::int64_t n_liberties = 0;
   for (const Liberty& each : pair.fast.stats().liberties) n_liberties += each.n;
   results.add({name, "liberties", "", static_cast<double>(n_liberties), {}, {}, {}});

@@ -12,10 +12,12 @@ foreach(part IN ITEMS polynomial exponential logarithm trigonometric inverse)  #
   lodestone_append_text(vmath vmath/${part}.hpp)
 endforeach()
 lodestone_append_text(helpers backend/scalar_helpers.hpp)
+lodestone_append_text(rows backend/cpu/row_order.hpp)
 file(WRITE "${OUTPUT}" "#include \"engine/generate/embedded_text.hpp\"
 namespace lodestone::engine {
 const std::string_view prelude_text = R\"embedded(${prelude})embedded\";
 const std::string_view vmath_text = R\"embedded(${vmath})embedded\";
 const std::string_view helpers_text = R\"embedded(${helpers})embedded\";
+const std::string_view rows_text = R\"embedded(${rows})embedded\";
 }  // namespace lodestone::engine
 ")

@@ -15,7 +15,7 @@ namespace lodestone::engine {
 namespace {
 
 /// Counts changes of `ExprFn` and `TilePlace`: a library with another one must not be loaded.
-constexpr std::string_view interface_of_kernels = "lodestone kernel 1";
+constexpr std::string_view interface_of_kernels = "lodestone kernel 2";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);

@@ -42,8 +42,9 @@ struct RowBody {
   /// Combines n elements to one, for each of some rows which lie one behind the other.
   void (*fn)(const std::byte* x, std::int64_t n_rows, std::int64_t n, std::byte* out);
   std::int64_t longest;
-  double ns;              ///< per element, roughly
-  std::string_view text;  ///< function that combines two elements a and b, as C++
+  double ns;               ///< per element, roughly
+  std::string_view text;   ///< function that combines two elements a and b, as C++
+  std::string_view start;  ///< value that is combined with those of a row in the end, as C++; T: its type
 };
 
 /// An array as tiles see it: the address of its first element, and how far the next row and element are. A
@@ -52,8 +53,10 @@ struct TilePlace {
   std::byte* data;
   std::int64_t bytes_per_row, step;
 };
-/// Computes the outputs of an expression from element `first` of the space on, n of them. `in`: operands,
-/// numbers, then random words. An output may be the place of an operand whose elements lie as its own do.
-using ExprFn = void (*)(std::int64_t first, std::int64_t n, const TilePlace* in, const TilePlace* out);
+/// Computes the outputs of an expression from row `first` of the space on, n of them with `length` elements
+/// each. `in`: operands, numbers, then random words. An output may be the place of an operand whose elements
+/// lie as its own do.
+using ExprFn = void (*)(std::int64_t first, std::int64_t n, std::int64_t length, const TilePlace* in,
+                        const TilePlace* out);
 
 }  // namespace lodestone::engine

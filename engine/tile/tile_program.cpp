@@ -304,7 +304,8 @@ class TileProgram::Run {
       make_words(i, first * n_of_row, n * n_of_row);
     }
     if (program_.generated_ != nullptr)
-      return program_.generated_(first, n, places_, places_ + program_.n_places() - call_.out.size());
+      return program_.generated_(first, n, program_.expr_.row, places_,
+                                 places_ + program_.n_places() - call_.out.size());
     if (program_.expr_.row > 1) return run_rows(first, n);
     Plane plane{1, n};
     for (const Step& step : program_.steps_) {

@@ -59,27 +59,8 @@ class Operand {
 };
 
 template <class Combine, class T>
-[[gnu::always_inline]] inline T combine_block(const T* x, std::int64_t n, std::int64_t stride) {
-  const Combine combine;
-  if (n < 2 * n_lanes) {
-    T total = x[0];
-    for (std::int64_t i = 1; i < n; ++i) total = combine(total, x[i * stride]);
-    return total;
-  }
-  T lanes[n_lanes];
-  for (std::int64_t k = 0; k < n_lanes; ++k) lanes[k] = x[k * stride];
-  const std::int64_t whole = n / n_lanes * n_lanes;
-  if (stride == 1) {
-    for (std::int64_t i = n_lanes; i < whole; i += n_lanes) {
-      for (std::int64_t k = 0; k < n_lanes; ++k) lanes[k] = combine(lanes[k], x[i + k]);
-    }
-  } else {
-    for (std::int64_t i = n_lanes; i < whole; i += n_lanes) {
-      for (std::int64_t k = 0; k < n_lanes; ++k) lanes[k] = combine(lanes[k], x[(i + k) * stride]);
-    }
-  }
-  for (std::int64_t i = whole; i < n; ++i) lanes[i - whole] = combine(lanes[i - whole], x[i * stride]);
-  return of_lanes(lanes, combine);
+[[gnu::always_inline]] inline T combine_one_block(const T* x, std::int64_t n, std::int64_t stride) {
+  return combine_block(x, n, stride, Combine());
 }
 
 /// Rows one after another, each into one element of the output.
@@ -89,7 +70,7 @@ template <class Combine, class T>
   const Combine combine;
   for (std::int64_t r = 0; r < rows.extent; ++r) {
     T& to = out[r * rows.out];
-    to = combine(to, combine_block<Combine>(x + r * rows.in, along.extent, along.in));
+    to = combine(to, combine_block(x + r * rows.in, along.extent, along.in, combine));
   }
 }
 
@@ -140,17 +121,25 @@ inline constexpr bool sums_floats =
 template <class T>
 inline constexpr std::int64_t n_parts = sizeof(T) / sizeof(typename Part<T>::type);
 
-/// Returns what an output is before anything was combined into it.
+/// The value of an output before anything was combined into it, which keeps its words.
+template <class Combine>
+struct Start;
+#define LODESTONE_START(Combine, ...)                      \
+  template <>                                              \
+  struct Start<Combine> {                                  \
+    template <class T>                                     \
+    static T of() {                                        \
+      return __VA_ARGS__;                                  \
+    }                                                      \
+    static constexpr std::string_view text = #__VA_ARGS__; \
+  }
+LODESTONE_START(scalar::Add, T(0));
+LODESTONE_START(scalar::Maximum, cpu_backend::least<T>());
+LODESTONE_START(scalar::Minimum, cpu_backend::greatest<T>());
+#undef LODESTONE_START
 template <class Combine, class T>
 T start_of() {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (std::is_same_v<Combine, scalar::Add>) {
-    return T(0);
-  } else if constexpr (std::is_same_v<Combine, scalar::Maximum>) {
-    return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
-  } else {
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  }
+  return Start<Combine>::template of<T>();
 }
 
 /// The elements that are made at a time where `order` combines them.
@@ -210,7 +199,7 @@ struct Reduction {
 /// A row of any length, from an element on.
 template <class Combine, class T>
 T Reduction<Combine, T>::combine_row(const Operand<T>& x, std::int64_t first, T* parts) const {
-  const auto of_block = Widest<combine_block<Combine, T>>::get();
+  const auto of_block = Widest<combine_one_block<Combine, T>>::get();
   const auto [n, stride, _] = order.reduced.back();
   if (n <= elements_of_piece) return combine_piece<Combine>(of_block, x, first, n, stride);
   share(n_pieces(n), ns * static_cast<double>(n), [&, n = n, stride = stride](Dim begin, Dim end) {
@@ -340,7 +329,8 @@ void reduce_rows(const std::byte* x, std::int64_t n_rows, std::int64_t n, std::b
 }
 
 template <class Combine, class T>
-constexpr RowBody row_body{reduce_rows<Combine, T>, elements_of_block, ns_per_element, Combine::text};
+constexpr RowBody row_body{reduce_rows<Combine, T>, elements_of_block, ns_per_element, Combine::text,
+                           Start<Combine>::text};
 
 /// Registers a reduction that combines elements of T.
 template <class Combine, class T>

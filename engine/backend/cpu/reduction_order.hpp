@@ -3,15 +3,11 @@
 // from the instruction set or the number of threads, so that whoever keeps to it gets the same bits.
 #pragma once
 
+#include "engine/backend/cpu/row_order.hpp"
 #include "engine/graph/shape.hpp"
 
 namespace lodestone::engine::cpu_backend {
 
-/// A block of a row is combined in so many lanes, element i in lane i mod 16; then the upper half of the
-/// lanes is combined with the lower, until one is left. A block of fewer than two elements per lane is
-/// combined as it stands.
-inline constexpr std::int64_t n_lanes = 16;
-inline constexpr std::int64_t elements_of_block = 1024;
 /// A piece of a row has so many elements; what the pieces give is a row again.
 inline constexpr std::int64_t elements_of_piece = 64 * elements_of_block;
 /// The blocks of a piece are combined in pairs: this many elements first, then the others, both halves in the

@@ -81,15 +81,6 @@ void sums_of_pieces(Dim n, Dim m, Dim n_totals, double ns, double* totals, Part&
   }
 }
 
-/// Combines lane k with lane k + 8, then with k + 4, …
-template <class T, class Combine>
-[[gnu::always_inline]] inline T of_lanes(T* lanes, const Combine& combine) {
-  for (std::int64_t width = n_lanes / 2; width > 0; width /= 2) {
-    for (std::int64_t k = 0; k < width; ++k) lanes[k] = combine(lanes[k], lanes[k + width]);
-  }
-  return lanes[0];
-}
-
 /// combine over term(0), …, term(n − 1), in 16 lanes.
 template <class T, class Combine, class Term>
 [[gnu::always_inline]] inline T in_lanes(std::int64_t n, T start, const Combine& combine, const Term& term) {

@@ -448,7 +448,7 @@ namespace {
 
 std::atomic<std::int64_t> most_rows{0};  // of a call of the function below
 
-void note_rows(std::int64_t, std::int64_t n, const TilePlace*, const TilePlace*) {
+void note_rows(std::int64_t, std::int64_t n, std::int64_t, const TilePlace*, const TilePlace*) {
   std::int64_t most = most_rows;
   while (n > most && !most_rows.compare_exchange_weak(most, n)) continue;
 }

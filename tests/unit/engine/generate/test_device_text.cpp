@@ -107,3 +107,22 @@ TEST_CASE("text: a kernel that a user wrote compiles for sm_90", "[engine]") {
   REQUIRE(kernels.size() == 1);
   CHECK(errors_of(whole_text(kernels[0])) == "");
 }
+
+TEST_CASE("text: rows that are combined compile for sm_90, short and long ones", "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors {
+    const Tensor total = sum(in[0], Axes{-1}, Keep::yes), rest = in[0] - total;
+    return {rest - max(rest, Axes{-1}, Keep::yes) * min(rest, Axes{-1}, Keep::yes), total};
+  };
+  for (const DType dtype :
+       {DType::f32, DType::f64, DType::i32, DType::u32, DType::i64, DType::u64, DType::i8, DType::u8}) {
+    for (const Dim row : {5, 100}) {
+      INFO(core::name_of(dtype) << ", rows of " << row);
+      const Tensors inputs{tests::drawn({6, row}, 1, dtype)};
+      const std::vector<std::string> kernels =
+          kernels_in(tests::plan_of(f, inputs, Level::O1)->generated_text());
+      REQUIRE(kernels.size() == 1);
+      CHECK(kernels[0].find("cpu_backend::combine_block") != std::string::npos);
+      CHECK(errors_of(whole_text(kernels[0])) == "");
+    }
+  }
+}

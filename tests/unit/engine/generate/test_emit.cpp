@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/compile.hpp"
 #include "engine/generate/emit.hpp"
+#include "engine/generate/text_parts.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
@@ -73,6 +74,65 @@ TEST_CASE("text: a function that vectorizes for usual arguments only has a loop 
   CHECK(text.find("n_unusual_1 += f1_is_usual(t1[i]) ? 0 : 1;") != std::string::npos);
   CHECK(text.find("const double v2 = f1_usual(t1[i]);\n      t2[i] = v2;") != std::string::npos);
   CHECK(text.find("const double v3 = f2(t2[i], t1[i]);\n      o0[i] = v3;") != std::string::npos);
+}
+
+namespace {
+
+/// x − Σ x of rows, and the sums.
+Expr row_ops(Dim row) {
+  ExprWriter writer(row);
+  const ExprId x = writer.load(DType::f32, {0, 1}, {8, row});
+  const ExprId total = writer.reduce(*op_named("sum").kernel(cpu, DType::f32).row_body, x);
+  writer.store(writer.apply(op_named("subtract"), {x, total}), {8, row});
+  writer.store(total, {8});
+  return writer.expr();
+}
+
+}  // namespace
+
+TEST_CASE("text: rows are combined by the function of the kernels, between loops over places", "[engine]") {
+  const std::string text = kernel_text(row_ops(100), {false});
+  CHECK(text.find("return static_cast<T>(a + b);") != std::string::npos);
+  CHECK(text.find("return combine(T(0), cpu_backend::combine_block(x, n, 1, combine));") !=
+        std::string::npos);
+  CHECK(text.find("const float v1 = f1(p0 + i * length, length);\n      t1[i] = v1;\n      o1[i] = v1;") !=
+        std::string::npos);
+  CHECK(text.find("const float v1 = t1[r];\n      LODESTONE_LOOP\n      for (std::int64_t i = r * length; "
+                  "i < (r + 1) * length; ++i) {\n        const float v2 = f0(p0[i], v1);") !=
+        std::string::npos);
+  CHECK(kernel_text(row_ops(1000), {false}) == text);
+  CHECK(count(whole_text(text), "#include") == 0);
+  CHECK(count(whole_text(text), "T of_lanes(") == 1);
+  CHECK(count(whole_text(kernel_text(two_ops(0.5, {8}), {false, false})), "T of_lanes(") == 0);
+}
+
+TEST_CASE("text: what a short row sees as one element is repeated beforehand", "[engine]") {
+  const std::string text = kernel_text(row_ops(15), {false});
+  CHECK(text.find("i < (r + 1) * length; ++i) s1[i] = t1[r];") != std::string::npos);
+  CHECK(text.find("const float v2 = f0(p0[i], s1[i]);") != std::string::npos);
+  CHECK(kernel_text(row_ops(2), {false}) == text);
+  CHECK(kernel_text(row_ops(16), {false}) == kernel_text(row_ops(100), {false}));
+}
+
+TEST_CASE("text: an output is written once all have read the operand in whose place it may lie", "[engine]") {
+  // y = 2 x, z = x − Σ y and 2 y, which may take the place of x.
+  ExprWriter writer(100);
+  const ExprId x = writer.load(DType::f32, {0, 1}, {8, 100}), y = writer.apply(op_named("add"), {x, x});
+  const ExprId total = writer.reduce(*op_named("sum").kernel(cpu, DType::f32).row_body, y);
+  const ExprId rest = writer.apply(op_named("subtract"), {x, total});
+  const ExprId twice = writer.apply(op_named("add"), {y, y});
+  const auto parts_of = [&](bool is_stored) {
+    ExprWriter all = writer;
+    all.store(rest, {8, 100});
+    if (is_stored) all.store(twice, {8, 100});
+    const Expr expr = all.expr();
+    const TextParts parts(expr);
+    std::vector<std::vector<ExprId>> result;
+    for (const TextPart& each : parts.all()) result.push_back(each.values);
+    return result;
+  };
+  CHECK(parts_of(true) == std::vector<std::vector<ExprId>>{{y}, {total}, {rest, twice}});
+  CHECK(parts_of(false) == std::vector<std::vector<ExprId>>{{y, twice}, {total}, {rest}});
 }
 
 TEST_CASE("text: a whole file needs no header, and the functions of vmath where they are called",
