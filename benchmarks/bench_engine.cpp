@@ -5,6 +5,7 @@
 #include "benchmarks/fast_mode.hpp"
 #include "benchmarks/fit_steps.hpp"
 #include "benchmarks/mt_vae.hpp"
+#include "benchmarks/packed_weights.hpp"
 #include "benchmarks/random_words.hpp"
 #include "benchmarks/reads.hpp"
 #include "benchmarks/results.hpp"
@@ -528,6 +529,7 @@ int main(int argc, char** argv) {
     if (only.empty() || only == "training") measure_training(results);
     if (only.empty() || only == "fit") bench::measure_fit(results);
     if (only.empty() || only == "decoder") measure_decoder(results);
+    if (only.empty() || only == "packed") bench::measure_packed_weights(results);
     if (only.empty() || only == "fast") bench::measure_fast_mode(results);
     if (only.empty() || only == "random") bench::measure_random_words(results);
     if (only.empty() || only == "reads") bench::measure_reads(results);
