@@ -267,6 +267,7 @@ class TileProgram::Run {
     for (std::size_t i = 0; i < program_.stretches_.size(); ++i) {
       const std::uint16_t load = program_.stretches_[i].of_first.load;
       const Shape& shape = program_.expr_.loads[load].shape;
+      set(load, {call_.in[load].data, 0, 0});  // no value: steps of fewer inputs look there all the same
       keys_[i] = StridedWalk(call_.in[load], IntList::counting(shape.rank()), shape);
     }
   }
