@@ -16,7 +16,7 @@ constexpr std::uint32_t none = Piece::none;
 /// Goes over a program once to see what looks at what, and once more to make launches.
 class Lowering {
  public:
-  Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving);
+  Lowering(const Program& program, std::span<const Strides> inputs, Bodies& bodies, Leaving leaving);
   /// Lets parts of concatenations be written in place; returns their number.
   std::size_t join_parts();
   [[nodiscard]] Lowered run();
@@ -63,7 +63,7 @@ class Lowering {
   }
 
   const Program& program_;
-  Bodies bodies_;
+  Bodies& bodies_;
   const Leaving leaving_;
   Lowered result_;
   std::vector<Kind> kinds_;                                   // by instruction
@@ -78,8 +78,8 @@ class Lowering {
   Segment segment_;
 };
 
-Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving)
-    : program_(program), bodies_(level), leaving_(leaving) {
+Lowering::Lowering(const Program& program, std::span<const Strides> inputs, Bodies& bodies, Leaving leaving)
+    : program_(program), bodies_(bodies), leaving_(leaving) {
   result_.program = &program;
   const std::size_t n = program.values().size();
   result_.looks.resize(n);
@@ -478,9 +478,10 @@ std::size_t most_alive(const PlacedPieces& all) {
 
 /// Lowers a program to launches on pieces that have no places yet.
 Lowered in_pieces(const Program& program, std::span<const Strides> inputs, Level level, Leaving leaving) {
-  Lowering whole(program, inputs, level, leaving), by_parts(program, inputs, level, leaving);
-  if (by_parts.join_parts() == 0) return whole.run();
-  Lowered joined = by_parts.run(), apart = whole.run();
+  Bodies bodies(level);
+  Lowering by_parts(program, inputs, bodies, leaving);
+  if (by_parts.join_parts() == 0) return by_parts.run();
+  Lowered joined = by_parts.run(), apart = Lowering(program, inputs, bodies, leaving).run();
   return most_alive(joined.pieces) <= most_alive(apart.pieces) ? std::move(joined) : std::move(apart);
 }
 

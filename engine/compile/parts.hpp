@@ -14,8 +14,9 @@ struct FreeResults {
 };
 
 /// Lets free results be written where a concatenation has them, if they are all that it reads there and lie
-/// one behind the other: the axis has extents of 1 before it. The concatenation becomes the root of such a
-/// part, whose look says where in it. Returns the number of parts.
+/// one behind the other: the axis has extents of 1 before it. No output loses the place of an input by that.
+/// The concatenation becomes the root of such a part, whose look says where in it. Returns the number of
+/// parts.
 std::size_t put_parts_in_place(const Program& program, const FreeResults& results,
                                std::vector<std::uint32_t>& roots, std::vector<Look>& looks);
 

@@ -28,6 +28,12 @@ std::vector<View> views_of(const Tensors& tensors) {
   return views;
 }
 
+/// Returns a number that no other plan has or had.
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 /// Returns whether the blocks of one plan can serve as those of another.
 bool have_room_for(const std::vector<Block>& blocks, const std::vector<Block>& others) {
   return std::ranges::equal(blocks, others, [](const Block& large, const Block& small) {
@@ -79,15 +85,15 @@ struct Plan::Instance {
 struct Plan::Room {
   std::vector<BufferPtr> blocks;
   std::vector<std::byte*> addresses;
-  std::vector<std::pair<const Plan*, std::unique_ptr<Instance>>> instances;
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<Instance>>> instances;  ///< by number of a plan
   PackedMemory packed;
-  const Plan* packed_for = nullptr;  ///< the plan whose weights lie there
+  std::uint64_t packed_for = 0;  ///< the number of the plan whose weights lie there
 
   [[nodiscard]] Instance& instance_of(const Plan& plan) {
     for (const auto& [owner, instance] : instances) {
-      if (owner == &plan) return *instance;
+      if (owner == plan.number_) return *instance;
     }
-    return *instances.emplace_back(&plan, std::make_unique<Instance>(plan, addresses)).second;
+    return *instances.emplace_back(plan.number_, std::make_unique<Instance>(plan, addresses)).second;
   }
 };
 
@@ -106,7 +112,8 @@ Plan::Plan(Program program, std::span<const Strides> inputs, Level level, std::v
 
 Plan::Plan(Program program, std::optional<Program> optimized, std::span<const Strides> inputs, Level level,
            std::vector<Donor> donors, HostJit& jit, const Plan* like, bool packs)
-    : program_(std::move(program)),
+    : number_(next_number()),
+      program_(std::move(program)),
       optimized_(std::move(optimized)),
       lowered_(engine::lowered(running(), inputs, level, Leaving::as_looks,
                                like == nullptr ? nullptr : &like->lowered_)),
@@ -124,10 +131,8 @@ Plan::Plan(Program program, std::optional<Program> optimized, std::span<const St
 
 Plan::~Plan() {
   const std::lock_guard lock(memory_->mutex);
-  for (const std::unique_ptr<Room>& room : memory_->free) {
-    std::erase_if(room->instances, [&](const auto& each) { return each.first == this; });
-    if (room->packed_for == this) room->packed_for = nullptr;
-  }
+  for (const std::unique_ptr<Room>& room : memory_->free)
+    std::erase_if(room->instances, [&](const auto& each) { return each.first == number_; });
 }
 
 std::shared_ptr<const Plan> plan_or_recorded(const Program& program, std::span<const Strides> inputs,
@@ -317,7 +322,7 @@ void Plan::Run::run(const Segment& segment) {
 /// Lets launches find the weights that are packed, and packs those that it has seen before.
 void Plan::Run::find_packed() {
   if (plan_.packed_.all.empty()) return;
-  if (std::exchange(room_->packed_for, &plan_) != &plan_) room_->packed.clear();
+  if (std::exchange(room_->packed_for, plan_.number_) != plan_.number_) room_->packed.clear();
   const auto blocks = std::span<std::byte* const>(room_->addresses).subspan(lowered_.blocks.size());
   plan_.n_packed_ += room_->packed.update(plan_.packed_, instance_->held, instance_->launches, blocks);
 }

@@ -88,6 +88,7 @@ class Plan {
   [[nodiscard]] std::unique_ptr<Room> new_room() const;
   [[nodiscard]] std::unique_ptr<Room> take() const;
 
+  std::uint64_t number_;
   Program program_;
   std::optional<Program> optimized_;
   Lowered lowered_;

@@ -56,7 +56,12 @@ void fill(T* out, std::int64_t n, const std::uint64_t* key, std::int64_t first) 
 template <class T>
 void fill_lanes(const std::uint64_t* key, std::int64_t first, std::int64_t step, std::int64_t n,
                 std::span<const WordLane> lanes) {
-  if (step == 1) return fill(reinterpret_cast<T*>(lanes[0].out), n, key, first);
+  if (step == 1) {
+    const T* const made = reinterpret_cast<T*>(lanes[0].out);
+    fill(reinterpret_cast<T*>(lanes[0].out), n, key, first);
+    for (const WordLane& lane : lanes.subspan(1)) std::copy_n(made, n, reinterpret_cast<T*>(lane.out));
+    return;
+  }
   std::array<T, 1024> words;  // of some steps, in the nearest cache
   const std::int64_t at_once = std::ssize(words) / step;
   for (std::int64_t done = 0; done < n; done += at_once) {

@@ -408,3 +408,21 @@ TEST_CASE("random loads: another word, step, lane or key is found", "[engine]") 
   CHECK_FALSE(other == expr);
   CHECK(other.hash() != expr.hash());
 }
+
+TEST_CASE("random loads: a cluster that sees the same words twice has them at both places", "[engine]") {
+  const Tensors in{random_key(3).eval(), vector_of(8)};
+  const auto f_of_bits = [](const Tensors& x) -> Tensors {
+    const Tensor words = random_bits(x[0], {2, 4}, DType::u64);
+    const Tensor flat = cast(reshape(words, {8}), DType::f64), twice = cast(words, DType::f64) * 2.0;
+    return {sin(flat) * x[1] + exp(reshape(twice, {8}) * 1e-19)};
+  };
+  const auto f_of_draws = [](const Tensors& x) -> Tensors {
+    const Tensor one = random_uniform(x[0], {8}, DType::f64),
+                 other = random_uniform(x[0], {2, 4}, DType::f64);
+    return {one * x[1] + exp(reshape(other, {8}))};
+  };
+  for (const Function& f : {Function(f_of_bits), Function(f_of_draws)}) {
+    for (const Level level : {Level::O0, Level::O1})
+      CHECK(same_bits(tests::plan_of(f, in, level)->run(in), f(in)));
+  }
+}
