@@ -177,7 +177,7 @@ void Emitter::add_operands() {
 void Emitter::add_sizes() {
   constexpr int places_at_once = 256;
   if (has_rows()) {
-    // What is kept of them lies in the caches nearby.
+    // The values that they keep have to fit into the nearest caches.
     const auto is_kept = [&](std::size_t id) { return parts_.is_kept(static_cast<ExprId>(id)); };
     const auto ids = std::views::iota(std::size_t{0}, expr_.values.size());
     const bool is_much = std::ranges::count_if(ids, is_kept) > 8;
