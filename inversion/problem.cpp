@@ -74,10 +74,11 @@ std::uint32_t checksum(const Arrays&... arrays) {
   return crc;
 }
 
-std::vector<double> numbers(const std::vector<physics::mesh::Areas::Border>& borders) {
+template <class Border>
+std::vector<double> numbers(const std::vector<Border>& borders) {
   std::vector<double> result;
-  for (const auto& [area, other_area, weight] : borders)
-    result.insert(result.end(), {static_cast<double>(area), static_cast<double>(other_area), weight});
+  for (const auto& [area, other_area, number] : borders)
+    result.insert(result.end(), {static_cast<double>(area), static_cast<double>(other_area), number});
   return result;
 }
 
@@ -128,11 +129,17 @@ std::string identity(const Problem& problem) {
   const physics::mesh::Edges& edges = problem.earth.grid.edges();
   const physics::mesh::Surface& surface = problem.earth.surface;
   const physics::mesh::Areas& areas = problem.roughness.areas;
-  return fmt::format(
+  std::string text = fmt::format(
       "grid {:08x}\nsurface {:08x}\nreference model {:08x}\nfree cells {:08x}\nareas of cells {:08x}\n",
       checksum(edges.x_m, edges.y_m, edges.z_m), checksum(surface.x_m(), surface.y_m(), surface.z_m()),
       checksum(problem.reference), checksum(problem.free_cells),
       checksum(areas.of_cell, numbers(areas.borders)));
+  if (const auto& smoothing = problem.roughness.autoregression)
+    text += fmt::format(
+        "smoothing {:08x}\n",
+        checksum(smoothing->x_smoothing, smoothing->y_smoothing, std::vector{smoothing->z_smoothing},
+                 std::vector{smoothing->n_times}, smoothing->area_of_cell, numbers(smoothing->borders)));
+  return text;
 }
 
 Scale scale_between(const Problem& problem) {
@@ -162,7 +169,7 @@ objective::DataMisfit misfit_of_results(const Problem& problem) {
 Eigen::VectorXd spread_over_all(const core::DataSet& data, const Eigen::VectorXd& of_used) {
   Eigen::VectorXd all = Eigen::VectorXd::Constant(data.size(), std::numeric_limits<double>::quiet_NaN());
   const std::vector<Eigen::Index> rows = used_rows(data);
-  all(rows) = of_used.head(std::ssize(rows));
+  for (std::size_t i = 0; i < rows.size(); ++i) all[rows[i]] = of_used[static_cast<Eigen::Index>(i)];
   return all;
 }
 

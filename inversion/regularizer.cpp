@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/regularizer.hpp"
 
+#include "engine/core/error.hpp"
+
+#include <cmath>
 #include <utility>
 
 namespace lodestone::inversion {
@@ -8,10 +11,12 @@ namespace lodestone::inversion {
 Regularizer::Regularizer(const physics::mesh::TensorGrid& grid, const prior::RoughnessOptions& roughness,
                          const prior::RoughnessNormOptions& norm, Eigen::VectorXd reference,
                          Unknowns unknowns)
-    : unknowns_(std::move(unknowns)),
-      norm_(norm),
-      roughness_(prior::roughness_operator(grid, roughness)),
-      reference_(std::move(reference)) {
+    : unknowns_(std::move(unknowns)), norm_(norm), reference_(std::move(reference)) {
+  if (roughness.autoregression) {
+    make_covariance(grid, *roughness.autoregression);
+    return;
+  }
+  roughness_ = prior::roughness_operator(grid, roughness);
   if (norm_.norm != prior::RoughnessNorm::l2) gradient_ = prior::scaled_gradient(grid, roughness);
   // The operator has to be invertible for the further unknowns as well; at the λ of a model that fits, this
   // is little beside their prior.
@@ -25,6 +30,18 @@ Regularizer::Regularizer(const physics::mesh::TensorGrid& grid, const prior::Rou
                  regions.options().weights);
 }
 
+void Regularizer::make_covariance(const physics::mesh::TensorGrid& grid,
+                                  const prior::Autoregression& options) {
+  if (unknowns_.coded() || norm_.norm != prior::RoughnessNorm::l2)
+    throw core::InvalidArgument("inversion::Regularizer#covariance_alone",
+                                "expected cells and the norm \"l2\" beside an autoregression, got {}",
+                                unknowns_.coded() ? "codes of a learned prior" : "another norm");
+  // A constant model costs 1 per cell, since the smoothing keeps it.
+  const double of_a_decade = std::sqrt(static_cast<double>(unknowns_.n_free()));
+  covariance_ = prior::autoregression_operator(grid, options, unknowns_.free_cells(),
+                                               Eigen::VectorXd::Constant(unknowns_.n_further(), of_a_decade));
+}
+
 Eigen::SparseMatrix<double> Regularizer::of_unknowns(Eigen::SparseMatrix<double> roughness) const {
   if (unknowns_.n_free() < roughness.cols())
     roughness = prior::of_free_cells(roughness, unknowns_.free_cells());
@@ -33,6 +50,8 @@ Eigen::SparseMatrix<double> Regularizer::of_unknowns(Eigen::SparseMatrix<double>
 
 std::shared_ptr<const objective::Regularization> Regularizer::at(const Eigen::VectorXd& unknowns) const {
   if (coded_) return coded_->at(unknowns);
+  if (covariance_)
+    return std::make_shared<objective::Regularization>(*covariance_, unknowns_.with_zeros(reference_));
   Eigen::SparseMatrix<double> roughness = roughness_;
   if (norm_.norm != prior::RoughnessNorm::l2)
     roughness = prior::reweighted(std::move(roughness),

@@ -12,7 +12,7 @@ namespace lodestone::inversion {
 class Regularizer {
  public:
   /// Makes the roughness of a problem. `reference`: values of all cells that the model stays near. shape:
-  /// (n_cells). errors: InvalidArgument.
+  /// (n_cells). errors: InvalidArgument, also for a norm or codes beside an autoregression.
   Regularizer(const physics::mesh::TensorGrid& grid, const prior::RoughnessOptions& roughness,
               const prior::RoughnessNormOptions& norm, Eigen::VectorXd reference, Unknowns unknowns);
 
@@ -28,9 +28,13 @@ class Regularizer {
   /// Returns the roughness of the free cells and the further unknowns.
   [[nodiscard]] Eigen::SparseMatrix<double> of_unknowns(Eigen::SparseMatrix<double> roughness) const;
 
+  /// Makes the covariance of the free cells and the further unknowns.
+  void make_covariance(const physics::mesh::TensorGrid& grid, const prior::Autoregression& options);
+
   Unknowns unknowns_;
   prior::RoughnessNormOptions norm_;
   Eigen::SparseMatrix<double> roughness_, gradient_;  ///< operators on all cells; `gradient_` is empty for l2
+  std::optional<objective::TriangularProduct> covariance_;  ///< in the place of `roughness_`
   Eigen::VectorXd reference_, further_weights_;
   std::optional<prior::CodedRoughness> coded_;  ///< empty without a learned prior
 };

@@ -149,6 +149,21 @@ class SquareRoot final : public Root {
   decltype(std::declval<Eigen::SparseLU<SparseMatrix>&>().transpose()) transposed_ = lu_.transpose();
 };
 
+/// R as a product: S = R⁻¹ by a sweep through each factor.
+class ProductRoot final : public Root {
+ public:
+  explicit ProductRoot(TriangularProduct product) : product_(std::move(product)) {}
+  Eigen::Index size() const override { return product_.factors.front().lower.rows(); }
+  Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const override { return product_.solve(b); }
+  Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const override {
+    return product_.solve_transposed(b);
+  }
+  double flops_per_column() const override { return 2.0 * static_cast<double>(product_.n_numbers()); }
+
+ private:
+  TriangularProduct product_;
+};
+
 /// R S has orthonormal columns, whatever the condition of R; rounding hides a singular operator from the
 /// factorization itself, but not from this.
 void check_root(const Root& root, const SparseMatrix& roughness) {
@@ -190,8 +205,9 @@ struct Regularization::Impl {
       residual;  ///< empty: that of the quadratic form
 };
 
-Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference, double largest_factor)
-    : impl_(std::make_unique<Impl>()) {
+namespace {
+
+void check_sizes(const SparseMatrix& roughness, const Eigen::VectorXd& reference) {
   if (roughness.cols() != reference.size() || reference.size() == 0 || roughness.rows() == 0)
     throw core::ShapeError(
         "inversion::Regularization#wrong_size",
@@ -200,9 +216,25 @@ Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference
   if (!reference.allFinite())
     throw core::InvalidArgument("inversion::Regularization#reference_not_finite",
                                 "expected a finite reference model");
+}
+
+}  // namespace
+
+Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference, double largest_factor)
+    : impl_(std::make_unique<Impl>()) {
+  check_sizes(roughness, reference);
   roughness.makeCompressed();
   impl_->roughness = std::move(roughness);
   impl_->root = make_root(impl_->roughness, largest_factor);
+  impl_->reference = std::move(reference);
+}
+
+Regularization::Regularization(TriangularProduct roughness, Eigen::VectorXd reference)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->roughness = roughness.matrix();
+  check_sizes(impl_->roughness, reference);
+  impl_->root = std::make_unique<ProductRoot>(std::move(roughness));
+  check_root(*impl_->root, impl_->roughness);
   impl_->reference = std::move(reference);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "inversion/objective/triangular_product.hpp"
 
 #include <Eigen/SparseCore>
 
@@ -10,8 +11,8 @@
 
 namespace lodestone::inversion::objective {
 
-/// R with C⁻¹ = RᵀR, the inverse model covariance; applies C and a root of it by a sparse factorization, or
-/// by conjugate gradients where its factor is large, as in volumes. Immutable.
+/// R with C⁻¹ = RᵀR, the inverse model covariance. A sparse factorization applies C and a root of it, or the
+/// factors that R is made of. Where a factor is large, as in volumes, conjugate gradients do. Immutable.
 class Regularization {
  public:
   /// The numbers in a Cholesky factor up to which it is made. A volume of 48 × 46 × 34 cells has 27 million
@@ -24,6 +25,9 @@ class Regularization {
   /// ShapeError; SolverError when RᵀR is singular to working precision.
   Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference,
                  double largest_factor = usual_largest_factor);
+  /// Takes R as a product, S = R⁻¹ by its factors: nothing is factorized. shapes: operator (n, n), reference
+  /// (n). errors: ShapeError, InvalidArgument.
+  Regularization(TriangularProduct roughness, Eigen::VectorXd reference);
   /// Takes ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at
   /// one model, of a roughness that is not quadratic. `residual` is what that roughness squares, as a
   /// function of the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.

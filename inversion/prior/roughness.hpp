@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "inversion/prior/autoregression.hpp"
 #include "physics/mesh/cells.hpp"
 #include "physics/mesh/tear.hpp"
 #include "physics/mesh/tensor_grid.hpp"
@@ -14,7 +15,7 @@
 namespace lodestone::inversion::prior {
 
 /// Roughness of a model in physical distance, so that it approximates an integral and does not depend on
-/// the grid.
+/// the grid; or a covariance in its place.
 struct RoughnessOptions {
   /// 1: ∫ (w_h (m_x² + m_y²) + w_v m_z²), 2: ∫ (w_h (m_xx + m_yy) + w_v m_zz)² ℓ² with ℓ = the grid's depth.
   int order = 1;
@@ -32,6 +33,8 @@ struct RoughnessOptions {
                                     ///< the longest side of the grid
   std::vector<physics::mesh::Tear> tears{};  ///< places at which the model may jump
   physics::mesh::Areas areas{};              ///< cells between whose areas it may
+  /// A covariance that smooths by cells; all else here is without meaning then.
+  std::optional<Autoregression> autoregression{};
 };
 
 /// Makes the roughness operator of cells in any dimension. No flux crosses the grid's edges (the outermost

@@ -136,6 +136,18 @@ std::optional<inversion::prior::LearnedPriorOptions> prior_of(
   return prior;
 }
 
+/// Returns the smoothing of a ModEM covariance file.
+inversion::prior::Autoregression autoregression_of(const io::modem::Covariance& file) {
+  inversion::prior::Autoregression out{.x_smoothing = file.x_smoothing,
+                                       .y_smoothing = file.y_smoothing,
+                                       .z_smoothing = file.z_smoothing,
+                                       .n_times = file.n_times,
+                                       .area_of_cell = file.area};
+  for (const io::modem::CovarianceException& each : file.exceptions)
+    out.borders.push_back({each.area, each.other_area, each.smoothing});
+  return out;
+}
+
 /// Returns the areas of a ModEM covariance file; air and sea are held.
 std::optional<inversion::mt::CellAreas> areas_of(const config::RegularizationConfig& config) {
   if (config.covariance_file.empty()) return {};
@@ -225,6 +237,9 @@ inversion::Problem make_problem(MPI_Comm comm, const config::Config& config, con
   problem.bounds = config.bounds;
   problem.roughness = config.regularization.roughness;
   if (options.areas) problem.roughness.areas = std::move(options.areas->areas);
+  if (config.regularization.smoothing == config::SmoothingOperator::autoregression)
+    problem.roughness.autoregression =
+        autoregression_of(io::modem::read_covariance(config.regularization.covariance_file));
   problem.norm = config.regularization.norm;
   problem.prior = std::move(prior);
   problem.huber_threshold = config.huber_threshold;

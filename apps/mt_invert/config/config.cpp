@@ -95,6 +95,17 @@ void check_learned_prior(const Config& config, const ConfigTable& table) {
                 "follow the model");
 }
 
+/// Refuses what needs derivatives beside an autoregression.
+void check_autoregression(const Config& config, const ConfigTable& table) {
+  if (config.regularization.smoothing != SmoothingOperator::autoregression) return;
+  const bool descends = !config.inversion.needs_jacobian();
+  if (config.learned_prior || descends)
+    table.table("regularization")
+        .refuse("operator", "needs_derivatives",
+                fmt::format("expected \"derivatives\" together with {}, got \"autoregression\"",
+                            descends ? "an algorithm that descends" : "[learned_prior]"));
+}
+
 /// Refuses matrices where no datum is made of what they change.
 void check_distortion(const Config& config, const ConfigTable& table) {
   if (!std::holds_alternative<inversion::mt::DistortionMatrixOptions>(config.distortion)) return;
@@ -117,6 +128,7 @@ void check_together(const Config& config, const ConfigTable& table) {
         .refuse("norm", "norm_needs_jacobian",
                 "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
   check_learned_prior(config, table);
+  check_autoregression(config, table);
   check_distortion(config, table);
   if (config.uncertainty && config.uncertainty->ensemble && config.huber_threshold > 0.0)
     table.table("uncertainty")

@@ -26,18 +26,20 @@ using physics::mesh::Point;
 
 Rows<RoughnessOptions> roughness_rows() {
   using O = RoughnessOptions;
-  return {row("order", &O::order, within(1, 2), "derivative of log10 ρ in physical distance"),
-          row("horizontal_weight", &O::horizontal_weight, nonzero_weights(),
-              "a larger one makes the section smoother that way"),
-          row("vertical_weight", &O::vertical_weight, nonzero_weights(), "likewise"),
-          row("depth_weight_exponent", &O::depth_weight_exponent, within(-10.0, 10.0),
-              "weight ((z + z0)/(z_max + z0))^exponent; 1: vertical roughness in ln(z + z0)"),
-          row("horizontal_depth_exponent", &O::horizontal_depth_exponent, within(-10.0, 10.0),
-              "of the horizontal part; 1 and -1 make a model smooth in (y, ln(z + z0))")
-              .otherwise("as `depth_weight_exponent`"),
-          row("depth_weight_z0_m", &O::depth_weight_z0_m, lengths(), "z0"),
-          row("smallness_length_m", &O::smallness_length_m, lengths_or_zero(1e15),
-              "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth")};
+  const auto is_set = [](const O& options) { return !options.autoregression.has_value(); };
+  return needing("operator = \"derivatives\"", is_set,
+                 row("order", &O::order, within(1, 2), "derivative of log10 ρ in physical distance"),
+                 row("horizontal_weight", &O::horizontal_weight, nonzero_weights(),
+                     "a larger one makes the section smoother that way"),
+                 row("vertical_weight", &O::vertical_weight, nonzero_weights(), "likewise"),
+                 row("depth_weight_exponent", &O::depth_weight_exponent, within(-10.0, 10.0),
+                     "weight ((z + z0)/(z_max + z0))^exponent; 1: vertical roughness in ln(z + z0)"),
+                 row("horizontal_depth_exponent", &O::horizontal_depth_exponent, within(-10.0, 10.0),
+                     "of the horizontal part; 1 and -1 make a model smooth in (y, ln(z + z0))")
+                     .otherwise("as `depth_weight_exponent`"),
+                 row("depth_weight_z0_m", &O::depth_weight_z0_m, lengths(), "z0"),
+                 row("smallness_length_m", &O::smallness_length_m, lengths_or_zero(1e15),
+                     "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth"));
 }
 
 /// `what`: what the norm counts. Where it is not given, ε is the usual one of the norm.
@@ -56,9 +58,11 @@ Rows<RoughnessNormOptions> norm_rows(const std::string& key, const std::string& 
               .needs(key + " = \"l1\" or \"mgs\"", [](const auto& options) { return options.norm != l2; })};
 }
 
-/// The file whose areas of cells the roughness respects.
-Rows<RegularizationConfig> area_rows() {
-  return {path_row("modem_covariance_file", &RegularizationConfig::covariance_file,
+/// The operator, and the file whose areas of cells it respects.
+Rows<RegularizationConfig> covariance_rows() {
+  return {row("operator", &RegularizationConfig::smoothing,
+              "what smooths: derivatives, or cell by cell the smoothing of `modem_covariance_file`"),
+          path_row("modem_covariance_file", &RegularizationConfig::covariance_file,
                    "of ModEM, with an area for each cell of a volume, see below")};
 }
 
@@ -322,12 +326,32 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
 
 }  // namespace
 
+namespace {
+
+/// Refuses what counts derivatives beside an autoregression, and its lack of a file.
+void check_autoregression(const ConfigTable& table, const RegularizationConfig& config) {
+  if (config.covariance_file.empty())
+    table.refuse("operator", "no_covariance_file",
+                 "needs modem_covariance_file, whose smoothing \"autoregression\" takes; name one or "
+                 "choose \"derivatives\"");
+  if (config.norm.norm != RoughnessNorm::l2)
+    table.refuse("norm", "norm_of_derivatives",
+                 "counts gradients, which operator = \"autoregression\" has not; remove one of the two");
+  if (!table.tables("tear").empty())
+    table.refuse("operator", "tears_of_derivatives",
+                 "expected \"derivatives\" together with [[regularization.tear]]; an autoregression ends at "
+                 "the areas of its file");
+}
+
+}  // namespace
+
 RegularizationConfig read_regularization(ConfigTable table) {
-  RegularizationConfig config;
+  RegularizationConfig config = read(table, covariance_rows(), RegularizationConfig{});
+  if (config.smoothing == SmoothingOperator::autoregression) config.roughness.autoregression.emplace();
   config.roughness = read(table, roughness_rows(), config.roughness);
   config.norm = read(table, norm_rows("norm", "gradients"), config.norm);
-  config = read(table, area_rows(), config);
   config.covariance_place = table.place("modem_covariance_file");
+  if (config.smoothing == SmoothingOperator::autoregression) check_autoregression(table, config);
   if (config.norm.norm != RoughnessNorm::l2 && config.roughness.order != 1)
     table.refuse("norm", "norm_needs_first_order",
                  fmt::format("norms but \"l2\" count gradients and need order = 1, got order = {}",
@@ -376,9 +400,9 @@ std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
 }
 
 void describe_prior(Page& page) {
+  page.add("invert [regularization]", covariance_rows());
   page.add("invert [regularization]", roughness_rows());
   page.add("invert [regularization]", norm_rows("norm", "gradients"));
-  page.add("invert [regularization]", area_rows());
   page.add("invert [[regularization.tear]]", tear_rows());
   page.add("invert [[regularization.fixed]]", fixed_rows());
   page.add("invert [static_shift]", shift_rows());

@@ -15,9 +15,18 @@
 
 namespace lodestone::mt_invert::config {
 
+/// The operator that makes a model smooth: derivatives in physical distance, or the smoothing of a covariance
+/// file.
+enum class SmoothingOperator { derivatives, autoregression };
+constexpr auto words(SmoothingOperator) {
+  using enum SmoothingOperator;
+  return core::Words<SmoothingOperator>{{derivatives, "derivatives"}, {autoregression, "autoregression"}};
+}
+
 /// Table [regularization].
 struct RegularizationConfig {
-  inversion::prior::RoughnessOptions roughness;  ///< including the tears
+  SmoothingOperator smoothing = SmoothingOperator::derivatives;
+  inversion::prior::RoughnessOptions roughness;  ///< including the tears; numbers of files come later
   inversion::prior::RoughnessNormOptions norm;
   std::vector<inversion::mt::TearLine> tears;
   std::vector<inversion::mt::FixedRegion> fixed;

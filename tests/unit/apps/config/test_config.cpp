@@ -315,6 +315,22 @@ TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo 
   CHECK(read(minimal).regularization.norm.norm == inversion::prior::RoughnessNorm::l2);
 }
 
+TEST_CASE("configuration: an autoregression takes its smoothing from a covariance file alone", "[apps]") {
+  const std::string covariance = minimal + "[regularization]\noperator = \"autoregression\"\n",
+                    with_file = covariance + "modem_covariance_file = \"m.cov\"\n";
+  const config::Config config = read(with_file);
+  CHECK(config.regularization.smoothing == config::SmoothingOperator::autoregression);
+  CHECK(read(config.toml).toml == config.toml);
+  CHECK_THAT(refusal(covariance), HasId("no_covariance_file", {"modem_covariance_file"}));
+  CHECK_THAT(refusal(with_file + "horizontal_weight = 2\n"),
+             HasId("not_chosen", {"horizontal_weight", "derivatives"}));
+  CHECK_THAT(refusal(with_file + "norm = \"l1\"\n"), HasId("norm_of_derivatives", {"norm"}));
+  CHECK_THAT(refusal(with_file + "[[regularization.tear]]\ny_m = [0, 1]\nz_m = [0, 1]\n"),
+             HasId("tears_of_derivatives", {"areas"}));
+  CHECK_THAT(refusal(with_file + "[inversion]\nalgorithm = \"lbfgs\"\n"),
+             HasId("needs_derivatives", {"descends"}));
+}
+
 TEST_CASE("configuration: tears and fixed regions of volumes are drawn in plan, with depths", "[apps]") {
   using physics::mesh::Point;
   const config::Config config =
