@@ -9,14 +9,39 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 namespace lodestone::io::survey {
 namespace {
 
 namespace mt = physics::mt;
 
-/// Logs what the reader assumed or missed; the rest of a long list is left to `mt_invert info`. A tipper of
-/// zeros matters where tippers are selected.
+/// Remarks that say the same of several files.
+struct SameRemarks {
+  std::string first;  ///< the first of them, with its file and line
+  std::size_t n = 1;
+};
+
+/// Returns the remarks by what they say after file and line, in the order of the first of each.
+std::vector<SameRemarks> by_kind(const std::vector<std::string>& remarks) {
+  const auto without_place = [](const std::string& remark) {
+    const auto end = remark.find(": ");
+    return end == std::string::npos ? remark : remark.substr(end);
+  };
+  std::vector<SameRemarks> kinds;
+  std::map<std::string, std::size_t> known;
+  for (const std::string& remark : remarks) {
+    const auto [at, is_new] = known.try_emplace(without_place(remark), kinds.size());
+    if (is_new)
+      kinds.push_back({remark});
+    else
+      ++kinds[at->second].n;
+  }
+  return kinds;
+}
+
+/// Logs what the reader assumed or missed, once for all files that share it; the rest of a long list is left
+/// to `mt_invert info`. A tipper of zeros matters where tippers are selected.
 void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
   constexpr std::size_t most = 10;
   const bool needs_tippers = std::ranges::any_of(
@@ -24,12 +49,14 @@ void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selecti
   std::vector<std::string> remarks;
   for (const auto& station : stations)
     std::ranges::move(needs_tippers ? station.all_remarks() : station.remarks, std::back_inserter(remarks));
-  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i)
-    core::log::warning(core::log::Id("io::survey::observe#remark"), "{}", remarks[i]);
-  if (remarks.size() > most)
+  const std::vector<SameRemarks> kinds = by_kind(remarks);
+  for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i)
+    core::log::warning(core::log::Id("io::survey::observe#remark"), "{}{}", kinds[i].first,
+                       kinds[i].n > 1 ? fmt::format(" (likewise {} more)", kinds[i].n - 1) : "");
+  if (kinds.size() > most)
     core::log::warning(core::log::Id("io::survey::observe#more_remarks"),
-                       "{} more remarks on the files; see them with: mt_invert info FILE…",
-                       remarks.size() - most);
+                       "the files give rise to {} more kinds of remarks; see them with: mt_invert info FILE…",
+                       kinds.size() - most);
 }
 
 void log_stations(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {

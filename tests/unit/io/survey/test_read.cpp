@@ -237,6 +237,24 @@ TEST_CASE("KIM-ETO: a tipper of zeros is remarked where tippers are selected", "
   CHECK_THAT(warned({Datum::phase_xy, Datum::tzy_re}), Catch::Contains("kim438"));
 }
 
+TEST_CASE("survey: what many files have in common is remarked once, so that a single file is seen",
+          "[survey]") {
+  const auto stations = survey::read_folder(source_path("data/gabbs_valley/edi"));
+  physics::mt::Selection selection{.data = {Datum::zxy_re}};
+  std::vector<std::string> remarks;
+  for (const auto& each : warnings_of([&] { (void)survey::observe_on_map(stations, {}, selection); })) {
+    if (each.id == "io::survey::observe#remark") remarks.push_back(each.text);
+  }
+  const auto n_with = [&](const std::string& part) {
+    return std::ranges::count_if(
+        remarks, [&](const std::string& text) { return text.find(part) != std::string::npos; });
+  };
+  CHECK(remarks.size() == 4);
+  CHECK(n_with("gv100.edi:22: expected UNITS of M or FT") == 1);
+  CHECK(n_with("(likewise 58 more)") == 2);
+  CHECK(n_with("gv149.edi:1: median apparent resistivity is 1.55e+06 ohm m") == 1);
+}
+
 TEST_CASE("survey files: a file of any kind gives its stations, others are refused by what they are",
           "[survey]") {
   CHECK(survey::read(source_path("data/modem_block2_2d/d0_JT.dat")).size() == 40);
