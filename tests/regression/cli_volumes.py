@@ -142,7 +142,16 @@ certificate = "none"
     check(result.returncode in (0, 10), f"an inversion with areas ends: {(result.stdout + result.stderr)[-800:]}")
     numbers = " ".join(open(folder / "split/modem/smooth.cov").read().split("\n")[16:]).split()
     check(numbers[3:4] + numbers[3 + n_z:4 + n_z] + numbers[3 + 2 * n_z:8 + 2 * n_z] == ["0.2", "0.4", "0.1", "2", "1", "1", "2"] and {"1", "2", "9"} <= set(numbers[9 + 2 * n_z:]), f"the file of the run holds what was given: {numbers[:40]}")
-    folder.write("split.cov", open(split).read().replace("1 2 0.05", "1 2 0.5"))
+    # The smoothing of the file in the place of derivatives
+    own = (*short, "--set", f'regularization.modem_covariance_file="{split}"', "--set", "regularization.operator=autoregression")
+    result = run("invert", go_on, "--dim", "3", "-o", folder / "smoothed", *own)
+    of = [float(r["rms"]) for r in csv.DictReader(line for line in open(folder / "smoothed/iterations.csv") if not line.startswith("#"))]
+    check(result.returncode in (0, 10) and of[-1] < 0.9 * of[0], f"an inversion by autoregression lowers the misfit: {of}, {(result.stdout + result.stderr)[-800:]}")
+    smoothing = open(split).read()
+    folder.write("split.cov", smoothing.replace(" ".join(["0.4"] * n_z), " ".join(["0.3"] * n_z)))
+    expect(2, ["smoothing"], "invert", go_on, "--dim", "3", "-o", folder / "smoothed", "--resume", *own)
+    expect_error(2, "not_chosen", ["horizontal_weight"], "invert", go_on, "--dim", "3", *own, "--set", "regularization.horizontal_weight=2", "--dry-run")
+    folder.write("split.cov", smoothing.replace("1 2 0.05", "1 2 0.5"))
     expect(2, ["areas of cells"], "invert", go_on, "--dim", "3", "-o", folder / "split", *held, *short, "--resume", "--set", f'regularization.modem_covariance_file="{split}"', "--set", "output.modem=true")
     expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
     expect_error(2, "needs_volume", ["regularization.fixed[0]"], "invert", os.path.join(SOURCE, "examples/coprod2/coprod2.toml"), *held, "--dry-run")
