@@ -105,6 +105,10 @@ double MapSheet::height() const {
   return head + n_rows * (map_head + map_height_) + (n_rows - 1) * (gap - 4.0) + bottom_margin;
 }
 
+double MapSheet::used_width() const {
+  return box(std::min(n_maps_, n_columns_) - 1).x + map_width_ + right_margin;
+}
+
 Box MapSheet::box(int k) const {
   const int row = k / n_columns_, column = k % n_columns_;
   return {left_margin + column * (map_width_ + gap),

@@ -38,6 +38,8 @@ class MapSheet {
   static constexpr double width = 1000.0;
   MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns);
   [[nodiscard]] double height() const;
+  /// Returns the width that its maps and the colour bar take, where they fill no row.
+  [[nodiscard]] double used_width() const;
   [[nodiscard]] const LengthUnit& unit() const { return unit_; }
   /// Returns the frame of map k; only those at the left and at the bottom have labels.
   [[nodiscard]] Frame frame(int k) const;

@@ -176,7 +176,7 @@ double radius_of(const std::vector<Point>& places) {
 Canvas draw_maps(const MapData& data, const std::vector<SiteMap>& maps, int n_columns,
                  const std::string& title, const std::string& remark, const SiteColours& colours) {
   const MapSheet sheet(data.extent, data.axes, static_cast<int>(maps.size()), n_columns);
-  Canvas canvas(MapSheet::width, sheet.height());
+  Canvas canvas(sheet.used_width(), sheet.height());
   sheet.draw_title(canvas, title, remark);
   double least = NAN, most = NAN;
   for (std::size_t k = 0; k < maps.size(); ++k) {
