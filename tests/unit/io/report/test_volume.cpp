@@ -103,8 +103,7 @@ TEST_CASE("volume: extents of a line of sites, of one site and without sites are
   CHECK(extent_around({{"a", {0, -80e3, 0}}, {"b", {0, 80e3, 0}}}, grid).y_m.from == -83e3);
 }
 
-TEST_CASE("volume: layers reach from a part of the shortest to one skin depth of the longest period, at most as deep as the "
-          "sites are wide") {
+TEST_CASE("volume: layers reach from a part of a skin depth to a whole one, or as deep as sites are wide") {
   inversion::Outcome outcome = test::synthetic_volume();
   outcome.model.values.setConstant(2.0);  // 503 m √(100 Ωm · T), T from 0.01 to 100 s
   const VolumeSlices slices = slices_of(outcome);
