@@ -107,7 +107,8 @@ def edge_solver_table(bench):
             row = bench.row(case, "set-up and solve to 1e-8")
             target = number(row["target"]) if row["target"] is not None else ""
             relief = f", {name.split(',')[0]}" if "relief" in name else ""
-            sizes.append([number(bench.value(case, "edges")) + relief, iterations, number(row["value"]), target, number(bench.value(case, "factors and masses"))])
+            bytes_per_edge = number(bench.value(case, "factors and masses"))
+            sizes.append([number(bench.value(case, "edges")) + relief, iterations, number(row["value"]), target, bytes_per_edge])
         elif "relief" not in name:
             others.append([name, iterations])
     return bench.machine() + table(["edges", "iterations", "set-up and solve to 1e-8, s", "target, s", "factors and masses, B/edge"], sizes) + [""] + table(["136 k edges, 10 s, air of 1e-10 S/m, but for", "iterations"], others)

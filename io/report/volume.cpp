@@ -117,7 +117,7 @@ std::vector<int> layers_of(const inversion::Outcome& outcome, const MapExtent& e
   const std::optional<mesh::Interval> periods = used_periods(outcome.data);
   if (periods && is_resistivity(outcome.model.property)) {
     shallow = std::max(shallow, depth_of(outcome.model, extent, top_m, periods->from, shallowest_part));
-    // Below as deep as they are wide the sites see layers at most.
+    // Deeper than their extent the sites resolve nothing sideways.
     deep = std::min(depth_of(outcome.model, extent, top_m, periods->to, 1.0), extent.longest_m());
   }
   deep = investigated_depth(outcome, extent, top_m).value_or(deep);

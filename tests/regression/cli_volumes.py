@@ -145,12 +145,15 @@ certificate = "none"
     # The smoothing of the file in the place of derivatives
     own = (*short, "--set", f'regularization.modem_covariance_file="{split}"', "--set", "regularization.operator=autoregression")
     result = run("invert", go_on, "--dim", "3", "-o", folder / "smoothed", *own)
-    of = [float(r["rms"]) for r in csv.DictReader(line for line in open(folder / "smoothed/iterations.csv") if not line.startswith("#"))]
-    check(result.returncode in (0, 10) and of[-1] < 0.9 * of[0], f"an inversion by autoregression lowers the misfit: {of}, {(result.stdout + result.stderr)[-800:]}")
+    lines = (line for line in open(folder / "smoothed/iterations.csv") if not line.startswith("#"))
+    of = [float(row["rms"]) for row in csv.DictReader(lines)]
+    check(result.returncode in (0, 10) and of[-1] < 0.9 * of[0],
+          f"an inversion by autoregression lowers the misfit: {of}, {(result.stdout + result.stderr)[-800:]}")
     smoothing = open(split).read()
     folder.write("split.cov", smoothing.replace(" ".join(["0.4"] * n_z), " ".join(["0.3"] * n_z)))
     expect(2, ["smoothing"], "invert", go_on, "--dim", "3", "-o", folder / "smoothed", "--resume", *own)
-    expect_error(2, "not_chosen", ["horizontal_weight"], "invert", go_on, "--dim", "3", *own, "--set", "regularization.horizontal_weight=2", "--dry-run")
+    weighted = (*own, "--set", "regularization.horizontal_weight=2", "--dry-run")
+    expect_error(2, "not_chosen", ["horizontal_weight"], "invert", go_on, "--dim", "3", *weighted)
     folder.write("split.cov", smoothing.replace("1 2 0.05", "1 2 0.5"))
     expect(2, ["areas of cells"], "invert", go_on, "--dim", "3", "-o", folder / "split", *held, *short, "--resume", "--set", f'regularization.modem_covariance_file="{split}"', "--set", "output.modem=true")
     expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
