@@ -90,6 +90,13 @@ template <class To, class From>
   } else if constexpr (core::is_half_v<From>) {
     return static_cast<To>(static_cast<double>(x));
   } else {
+#ifdef __CUDACC_RTC__  // numbers out of range become the lowest, as on the processor, not the nearest
+    using Limits = std::numeric_limits<To>;
+    if constexpr (std::numeric_limits<From>::has_infinity && std::is_signed_v<To> && !Limits::has_infinity &&
+                  sizeof(To) >= 4) {
+      if (!(x >= From(Limits::lowest()) && x < -From(Limits::lowest()))) return Limits::lowest();
+    }
+#endif
     return static_cast<To>(x);
   }
 }
