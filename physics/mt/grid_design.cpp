@@ -34,21 +34,6 @@ std::vector<double> layer_edges_m(const GridOptions& options, const Observations
   return mesh::geometric_edges_m(first_m, options.layer_factor, n);
 }
 
-/// Returns the median distance of each station from its nearest neighbour; 0 for a lone one.
-double usual_distance_m(const std::vector<Station>& stations) {
-  std::vector<double> nearest;
-  for (const Station& one : stations) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Station& other : stations) {
-      if (&one != &other) least = std::min(least, std::hypot(one.x_m - other.x_m, one.y_m - other.y_m));
-    }
-    nearest.push_back(std::isfinite(least) ? least : 0.0);
-  }
-  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
-  std::nth_element(nearest.begin(), middle, nearest.end());
-  return *middle;
-}
-
 /// Returns uniform edges from one place to another, and beyond both cells that widen by half each.
 std::vector<double> with_padding(double from_m, double to_m, int n, double reach_m) {
   constexpr double widening = 1.5;
@@ -76,6 +61,20 @@ double median_log10_rho(const Observations& data) {
   if (values.empty()) return std::log10(default_resistivity_ohm_m);
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double usual_distance_m(const std::vector<Station>& stations) {
+  std::vector<double> nearest;
+  for (const Station& one : stations) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Station& other : stations) {
+      if (&one != &other) least = std::min(least, std::hypot(one.x_m - other.x_m, one.y_m - other.y_m));
+    }
+    nearest.push_back(std::isfinite(least) ? least : 0.0);
+  }
+  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
+  std::nth_element(nearest.begin(), middle, nearest.end());
   return *middle;
 }
 

@@ -20,6 +20,9 @@ struct GridOptions {
 /// Returns the median of log10 ρₐ of the used data, that of 100 ohm m without any.
 [[nodiscard]] double median_log10_rho(const Observations& data);
 
+/// Returns the median distance of each station on a map from its nearest neighbour; 0 for a lone one.
+[[nodiscard]] double usual_distance_m(const std::vector<Station>& stations);
+
 /// Designs a grid of uniform columns and layers that thicken with depth, which counts from the surface. Skin
 /// depths are those of the median apparent resistivity. The columns of a lone station reach as far aside as
 /// its longest period sees down. errors: those of `TensorGrid`.

@@ -75,6 +75,11 @@ final_accuracy = "iteration"
 """)
     out = folder / "run"
     expect(0, ["unknowns:", "memory per rank"], "invert", config, "--dim", "3", "--dry-run")
+    # Smooth in (x, y, ln z) with a length that the stations tell, unless an exponent is given
+    expect(0, ["smooth in (x, y, ln(z + 500 m)): "], "invert", config, "--dim", "3", "--dry-run", "--set", "regularization.depth_weight_z0_m=500")
+    for key in ("depth_weight_exponent", "horizontal_depth_exponent"):
+        said = run("invert", config, "--dim", "3", "--dry-run", "--set", f"regularization.{key}=0")
+        check(said.returncode == 0 and "smooth in (x, y, ln" not in said.stdout + said.stderr, f"{key} ends the default of volumes")
     result = run("invert", config, "--dim", "3", "-o", out)
     check(result.returncode in (0, 10), f"the inversion ends, code {result.returncode}: {(result.stdout + result.stderr)[-800:]}")
     for name in ("result.h5", "report.html", "vtk/model.vtu", "iterations.csv", "pictures/slices_horizontal.png"):

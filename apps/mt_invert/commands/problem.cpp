@@ -2,6 +2,8 @@
 #include "apps/mt_invert/commands/problem.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "inversion/mt/smoothness.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/model/network.hpp"
 #include "io/model/read.hpp"
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -20,6 +23,7 @@ namespace {
 namespace mt = physics::mt;
 using inversion::mt::ModelSource;
 using io::survey::FileKind;
+using physics::mesh::TensorGrid;
 
 /// Whatever the content of a file, it is read as the key of the configuration states.
 FileKind kind_of(const config::DataConfig& config) {
@@ -203,6 +207,30 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, cons
   return options;
 }
 
+/// Returns how smooth a model is: what the configuration says, and else, in a volume whose cells are the
+/// unknowns, what `smooth_in_log_depth` does.
+inversion::prior::RoughnessOptions roughness_of(const config::Config& config, const TensorGrid& grid,
+                                                const mt::Observations& observed) {
+  const config::RegularizationConfig& regularization = config.regularization;
+  inversion::prior::RoughnessOptions roughness = regularization.roughness;
+  const bool is_open = !regularization.depth_weight_exponent && !regularization.horizontal_depth_exponent;
+  const bool is_covariance = regularization.smoothing == config::SmoothingOperator::autoregression;
+  const bool in_log_depth = grid.dimension() == 3 && is_open && !is_covariance && !config.learned_prior;
+  const double depth_m = grid.z_edges_m().back() - grid.z_edges_m().front();
+  if (in_log_depth)
+    roughness = inversion::mt::smooth_in_log_depth(roughness, depth_m, observed.survey.stations);
+  if (regularization.horizontal_weight) roughness.horizontal_weight = *regularization.horizontal_weight;
+  if (in_log_depth)
+    core::log::info("smooth in (x, y, ln(z + {:g} m)): {:.3g} km sideways count like a factor e in depth",
+                    roughness.depth_weight_z0_m,
+                    1e-3 * std::sqrt(roughness.horizontal_weight / roughness.vertical_weight) *
+                        (depth_m + roughness.depth_weight_z0_m));
+  if (is_open) return roughness;
+  roughness.depth_weight_exponent = regularization.depth_weight_exponent.value_or(0.0);
+  roughness.horizontal_depth_exponent = regularization.horizontal_depth_exponent;
+  return roughness;
+}
+
 /// Calls make(); an error about a key of the configuration becomes one of its place.
 template <class Make>
 auto with_places(const config::Config& config, Make make) {
@@ -235,7 +263,7 @@ inversion::Problem make_problem(MPI_Comm comm, const config::Config& config, con
   problem.about.title = config.title;
   problem.about.configuration = config.toml;
   problem.bounds = config.bounds;
-  problem.roughness = config.regularization.roughness;
+  problem.roughness = roughness_of(config, problem.earth.grid, observed);
   if (options.areas) problem.roughness.areas = std::move(options.areas->areas);
   if (config.regularization.smoothing == config::SmoothingOperator::autoregression)
     problem.roughness.autoregression =

@@ -24,22 +24,29 @@ using inversion::prior::RoughnessOptions;
 using physics::mesh::Interval;
 using physics::mesh::Point;
 
-Rows<RoughnessOptions> roughness_rows() {
+Rows<RegularizationConfig> roughness_rows() {
+  using C = RegularizationConfig;
   using O = RoughnessOptions;
-  const auto is_set = [](const O& options) { return !options.autoregression.has_value(); };
-  return needing("operator = \"derivatives\"", is_set,
-                 row("order", &O::order, within(1, 2), "derivative of log10 ρ in physical distance"),
-                 row("horizontal_weight", &O::horizontal_weight, nonzero_weights(),
-                     "a larger one makes the section smoother that way"),
-                 row("vertical_weight", &O::vertical_weight, nonzero_weights(), "likewise"),
-                 row("depth_weight_exponent", &O::depth_weight_exponent, within(-10.0, 10.0),
-                     "weight ((z + z0)/(z_max + z0))^exponent; 1: vertical roughness in ln(z + z0)"),
-                 row("horizontal_depth_exponent", &O::horizontal_depth_exponent, within(-10.0, 10.0),
-                     "of the horizontal part; 1 and -1 make a model smooth in (y, ln(z + z0))")
-                     .otherwise("as `depth_weight_exponent`"),
-                 row("depth_weight_z0_m", &O::depth_weight_z0_m, lengths(), "z0"),
-                 row("smallness_length_m", &O::smallness_length_m, lengths_or_zero(1e15),
-                     "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth"));
+  const auto is_set = [](const C& config) { return config.smoothing == SmoothingOperator::derivatives; };
+  const auto of = [](auto O::*member) { return at(&C::roughness, member); };
+  return needing(
+      "operator = \"derivatives\"", is_set,
+      row("order", of(&O::order), within(1, 2), "derivative of log10 ρ in physical distance"),
+      row("horizontal_weight", &C::horizontal_weight, nonzero_weights(),
+          "a larger one makes the model smoother that way")
+          .otherwise("`1.0`; in a volume with open exponents (λ/(z_max + z0))² of the vertical one, λ being "
+                     "twice the usual distance of stations"),
+      row("vertical_weight", of(&O::vertical_weight), nonzero_weights(), "likewise"),
+      row("depth_weight_exponent", &C::depth_weight_exponent, within(-10.0, 10.0),
+          "weight ((z + z0)/(z_max + z0))^exponent; 1: vertical roughness in ln(z + z0)")
+          .otherwise("`0.0`; in a volume without learned prior `1.0` where the other one is open, too"),
+      row("horizontal_depth_exponent", &C::horizontal_depth_exponent, within(-10.0, 10.0),
+          "of the horizontal part; 1 and -1 make a model smooth in (y, ln(z + z0))")
+          .otherwise(
+              "as `depth_weight_exponent`; in a volume without learned prior `-1.0` where that is open, too"),
+      row("depth_weight_z0_m", of(&O::depth_weight_z0_m), lengths(), "z0"),
+      row("smallness_length_m", of(&O::smallness_length_m), lengths_or_zero(1e15),
+          "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth"));
 }
 
 /// `what`: what the norm counts. Where it is not given, ε is the usual one of the norm.
@@ -348,7 +355,7 @@ void check_autoregression(const ConfigTable& table, const RegularizationConfig& 
 RegularizationConfig read_regularization(ConfigTable table) {
   RegularizationConfig config = read(table, covariance_rows(), RegularizationConfig{});
   if (config.smoothing == SmoothingOperator::autoregression) config.roughness.autoregression.emplace();
-  config.roughness = read(table, roughness_rows(), config.roughness);
+  config = read(table, roughness_rows(), config);
   config.norm = read(table, norm_rows("norm", "gradients"), config.norm);
   config.covariance_place = table.place("modem_covariance_file");
   if (config.smoothing == SmoothingOperator::autoregression) check_autoregression(table, config);

@@ -27,6 +27,8 @@ constexpr auto words(SmoothingOperator) {
 struct RegularizationConfig {
   SmoothingOperator smoothing = SmoothingOperator::derivatives;
   inversion::prior::RoughnessOptions roughness;  ///< including the tears; numbers of files come later
+  /// Choices that are left open follow from the dimension (`roughness_of`).
+  std::optional<double> horizontal_weight{}, depth_weight_exponent{}, horizontal_depth_exponent{};
   inversion::prior::RoughnessNormOptions norm;
   std::vector<inversion::mt::TearLine> tears;
   std::vector<inversion::mt::FixedRegion> fixed;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a choice of its own, which every front end of a volume shares.
+// How smooth a volume is unless somebody says it.
+#pragma once
+
+#include "inversion/prior/roughness.hpp"
+#include "physics/mt/survey.hpp"
+
+#include <vector>
+
+namespace lodestone::inversion::mt {
+
+/// Returns the shortest wavelength that stations on a map sample: twice the distance of as many on a square
+/// lattice in the rectangle around them, or on a line. Infinite for a lone station. units: m.
+[[nodiscard]] double sampled_wavelength_m(const std::vector<physics::mt::Station>& stations);
+
+/// Returns options whose roughness is that in (x, y, ln(z + z0)), z0 being theirs. At every depth a change
+/// over the sampled wavelength, at most over the grid's depth, counts like one over a factor e in depth.
+/// units: that depth in m.
+[[nodiscard]] prior::RoughnessOptions smooth_in_log_depth(prior::RoughnessOptions options, double depth_m,
+                                                          const std::vector<physics::mt::Station>& stations);
+
+}  // namespace lodestone::inversion::mt
