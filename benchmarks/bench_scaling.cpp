@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, to be run on
-// one rank, on several, and on several threads (benchmarks/run.py sets them side by side). Sample run: mpirun
-// -n 2 bench_scaling        (half a minute; threads: OMP_NUM_THREADS=2 bench_scaling)
+// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, forward runs
+// and products of a volume, to be run on one rank, on several, and on several threads (benchmarks/run.py sets
+// them side by side). Sample run: mpirun -n 2 bench_scaling (threads: OMP_NUM_THREADS=2 bench_scaling)
 #include "benchmarks/long_profile.hpp"
 #include "benchmarks/results.hpp"
+#include "benchmarks/volume_scaling.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "physics/linalg/petsc_scope.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/d2/simulation.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <sys/resource.h>
 #include <vector>
 
@@ -18,23 +17,6 @@ using namespace lodestone;
 using namespace lodestone::physics;
 
 namespace {
-
-constexpr int n_repeats = 5;
-
-/// Returns the median wall seconds of the slowest rank.
-double seconds_together(MPI_Comm comm, const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < n_repeats; ++i) {
-    MPI_Barrier(comm);
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    double here = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_DOUBLE, MPI_MAX, comm);
-    seconds.push_back(here);
-  }
-  std::nth_element(seconds.begin(), seconds.begin() + n_repeats / 2, seconds.end());
-  return seconds[n_repeats / 2];
-}
 
 /// The largest memory a process of this communicator has held, GB.
 double peak_gb(MPI_Comm comm) {
@@ -61,14 +43,14 @@ void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   results.add({task.name,
                "forward",
                "s",
-               seconds_together(comm, [&] { (void)simulation->value(x); }),
+               bench::seconds_together(comm, [&] { (void)simulation->value(x); }),
                task.forward_target,
                {},
                {}});
   results.add({task.name,
                "forward and Jacobian (2880 × 6400)",
                "s",
-               seconds_together(comm, [&] { (void)simulation->linearize(x)->local_jacobian(); }),
+               bench::seconds_together(comm, [&] { (void)simulation->linearize(x)->local_jacobian(); }),
                task.jacobian_target,
                {},
                {}});
@@ -85,6 +67,7 @@ int main(int argc, char** argv) {
     bench::Results results;
     measure(results, mpi.world(), {"iteration accuracy", mt::d2::Accuracy::iteration, {}, {}});
     measure(results, mpi.world(), {"standard accuracy", mt::d2::Accuracy::standard, 2.0, 5.0});
+    bench::measure_volume_scaling(results, mpi.world());
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=scaling");
     return 0;
   });

@@ -5,6 +5,7 @@
 #include "physics/mt/d3/background.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace lodestone::physics::mt::d3 {
 
@@ -27,6 +28,24 @@ double work_of(const MeshSet& meshes, const Survey& survey) {
     }
   }
   return work;
+}
+
+std::vector<int> owners_of(const std::vector<double>& work, int n_ranks) {
+  const std::size_t together =
+      std::ssize(work) >= std::ptrdiff_t{n_polarizations} * n_ranks ? n_polarizations : 1;
+  std::vector<std::size_t> first;
+  for (std::size_t unit = 0; unit < work.size(); unit += together) first.push_back(unit);
+  std::ranges::stable_sort(first, std::ranges::greater(), [&](std::size_t unit) { return work[unit]; });
+  std::vector<double> load(static_cast<std::size_t>(n_ranks), 0.0);
+  std::vector<int> owners(work.size());
+  for (const std::size_t unit : first) {
+    const auto least = std::ranges::min_element(load);
+    for (std::size_t i = unit; i < unit + together; ++i) {
+      owners[i] = static_cast<int>(least - load.begin());
+      *least += work[i];
+    }
+  }
+  return owners;
 }
 
 double kept_bytes(const fem::EdgeGrid& grid) { return 4.0 * 16.0 * static_cast<double>(grid.n_edges()); }

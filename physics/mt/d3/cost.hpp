@@ -4,6 +4,8 @@
 
 #include "physics/mt/d3/mesh_design.hpp"
 
+#include <vector>
+
 namespace lodestone::physics::mt::d3 {
 
 using mt::meshes_at;
@@ -14,6 +16,11 @@ using mt::meshes_at;
 /// Returns the work of one forward run of a survey, of all frequencies that have data. That of companions
 /// counts where data are extrapolated.
 [[nodiscard]] double work_of(const MeshSet& meshes, const Survey& survey);
+
+/// Returns the rank that solves each unit, given the work of each, where those of a frequency follow each
+/// other. The largest come first, each to the rank with the least work so far; both polarizations stay
+/// together while that leaves no rank without work.
+[[nodiscard]] std::vector<int> owners_of(const std::vector<double>& work, int n_ranks);
 
 /// Returns the bytes that a simulation keeps of one frequency and polarization: the layered field, that on
 /// the boundary with its source, and the solution.

@@ -139,32 +139,25 @@ int Simulation::Impl::unit_of(int frequency, Polarization polarization) const {
   return first_unit_[frequency] + static_cast<int>(polarization);
 }
 
-/// The largest first, each to the rank with the least work so far; both polarizations together while that
-/// leaves no rank without work.
 void Simulation::Impl::share_units() {
-  const auto cost = [this](int unit) {
-    return static_cast<double>(meshes.bands[units[unit].band].grid.n_edges());
-  };
   const int n_ranks = core::size_of(comm), n_units = static_cast<int>(units.size());
-  const int together = n_units >= n_polarizations * n_ranks ? n_polarizations : 1;
   if (n_ranks > n_units)
     core::log::warning(core::log::Id("mt::d3::simulation#idle_ranks"),
                        "{} ranks share {} (frequency, polarization) pairs: {} ranks stay idle", n_ranks,
                        n_units, n_ranks - n_units);
-  std::vector<int> first;
-  for (int unit = 0; unit < n_units; unit += together) first.push_back(unit);
-  std::stable_sort(first.begin(), first.end(), [&](int a, int b) { return cost(a) > cost(b); });
-  std::vector<double> load(static_cast<std::size_t>(n_ranks), 0.0);
-  for (const int unit : first) {
-    const auto least = std::min_element(load.begin(), load.end());
-    for (int i = 0; i < together; ++i) {
-      units[unit + i].owner = static_cast<int>(least - load.begin());
-      *least += cost(unit + i);
-    }
-    if (units[unit].owner != rank) continue;
+  std::vector<double> work;
+  for (const Unit& unit : units) work.push_back(static_cast<double>(meshes.bands[unit.band].grid.n_edges()));
+  const std::vector<int> owners = owners_of(work, n_ranks);
+  std::vector<int> own;
+  for (int unit = 0; unit < n_units; ++unit) {
+    units[unit].owner = owners[unit];
+    if (owners[unit] == rank) own.push_back(unit);
+  }
+  std::ranges::stable_sort(own, std::ranges::greater(), [&](int unit) { return work[unit]; });
+  for (const int unit : own) {
     const bool is_same = !own_jobs.empty() && own_jobs.back().frequency == units[unit].frequency;
     if (!is_same) own_jobs.push_back({units[unit].band, units[unit].frequency, {}});
-    for (int i = 0; i < together; ++i) own_jobs.back().units.push_back(unit + i);
+    own_jobs.back().units.push_back(unit);
   }
 }
 

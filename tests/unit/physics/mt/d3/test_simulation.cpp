@@ -274,6 +274,16 @@ TEST_CASE("3-D extrapolation: maps that do not fit are named errors", "[physics]
              HasId("no_map"));
 }
 
+TEST_CASE("3-D simulation: ranks take the largest units first, a frequency whole while all have work",
+          "[physics][mt]") {
+  const std::vector<double> work{1, 1, 7, 7, 2, 2, 6, 6, 3, 3};
+  CHECK(mt::d3::owners_of(work, 1) == std::vector<int>(10, 0));
+  CHECK(mt::d3::owners_of(work, 2) == std::vector<int>{0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
+  // Five frequencies are fewer than six ranks: each unit by itself, in the order of its work.
+  CHECK(mt::d3::owners_of(work, 6) == std::vector<int>{4, 5, 0, 1, 4, 5, 2, 3, 4, 5});
+  CHECK(mt::d3::owners_of({2, 2}, 4) == std::vector<int>{0, 1});
+}
+
 TEST_CASE("3-D simulation: threads change no bit", "[physics][mt]") {
   const Eigen::VectorXd x = tests::small_volume().values;
   const Eigen::VectorXd alone = tests::small_volume_simulation(MPI_COMM_SELF)->value(x);
