@@ -101,6 +101,9 @@ def scaling(measure):
             seconds[r["case"], r["metric"], r["unit"], way].append(r["value"])
     rows = []
     for r in documents[0][1]["results"]:
+        if not r["unit"]:  # predicted, whatever runs
+            rows.append(row(r["case"], r["metric"], "", r["value"]))
+            continue
         one, *others = (statistics.median(seconds[r["case"], r["metric"], r["unit"], way]) for way in ways)
         rows.append(row(r["case"], f"{r['metric']}, 1 rank", r["unit"], one, r["target"], None if r["target"] is None else one <= r["target"]))
         rows += [row(r["case"], f"{r['metric']}, {way}", r["unit"], value, peer="1 rank", peer_value=one) for way, value in zip(list(ways)[1:], others)]

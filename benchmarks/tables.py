@@ -192,6 +192,11 @@ def scaling_table(bench):
     return bench.machine() + table(["accuracy", "what", "1 rank, 1 thread", "limit", "2 ranks", "ratio", "2 threads", "ratio"], rows)
 
 
+def predicted_table(bench):
+    predicted = [r for r in bench.rows if r["metric"].startswith("predicted gain of ")]
+    return table(["ranks", *[r["metric"].removeprefix("predicted gain of ").split(" ")[0] for r in predicted]], [["predicted gain", *[number(r["value"]) for r in predicted]]])
+
+
 def runs_table(bench):
     rows = []
     for case in bench.cases(""):
@@ -270,7 +275,7 @@ def latent_table(bench):
     return bench.machine() + table(["case", "what", "", "limit", "beside"], rows)
 
 
-TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "edge_solver": (("physics3d",), edge_solver_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
+TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "edge_solver": (("physics3d",), edge_solver_table), "scaling": (("scaling",), scaling_table), "predicted_scaling": (("scaling",), predicted_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
           "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table)}
 
 
