@@ -86,22 +86,15 @@ void measure(Results& results, MPI_Comm comm, const std::string& name, int times
 /// Adds what more ranks could gain at most: the work of all over that of the rank with most of it.
 void predict(Results& results) {
   const mesh::Model model = volume();
-  const mt::d3::MeshSet meshes = meshes_of(model, survey(1));
-  std::vector<double> work;
-  for (const mt::d3::BandMesh& band : meshes.bands)
-    work.insert(work.end(), 2 * band.frequencies.size(), 0.5 * mt::d3::work_of(band.grid));
+  const mt::Survey of = survey(1);
+  const mt::d3::MeshSet meshes = meshes_of(model, of);
+  const double whole = mt::d3::shares_of(meshes, of, 1)[0].work;
   for (const int n_ranks : {2, 4, 8, 16}) {
-    const std::vector<int> owners = mt::d3::owners_of(work, n_ranks);
-    std::vector<double> load(static_cast<std::size_t>(n_ranks), 0.0);
-    double sum = 0.0;
-    for (std::size_t unit = 0; unit < work.size(); ++unit) {
-      load[static_cast<std::size_t>(owners[unit])] += work[unit];
-      sum += work[unit];
-    }
+    const auto shares = mt::d3::shares_of(meshes, of, n_ranks);
     results.add({"volume, one survey",
                  fmt::format("predicted gain of {} ranks by their edges", n_ranks),
                  "",
-                 sum / *std::ranges::max_element(load),
+                 whole / std::ranges::max(shares, {}, &mt::d3::RankShare::work).work,
                  {},
                  {},
                  {}});

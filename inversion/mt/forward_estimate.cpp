@@ -9,8 +9,11 @@
 #include "physics/mt/d2/cost.hpp"
 #include "physics/mt/d3/cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace lodestone::inversion::mt {
@@ -61,6 +64,32 @@ MapTimes timed_map(Volumes, const core::DifferentiableMap& map, const Eigen::Vec
           forward_s * (1.0 + functionals / polarizations * static_cast<double>(survey.stations.size()))};
 }
 
+/// Returns how the time of a survey grows because ranks have unlike shares of it: 1 where they are equal.
+/// Sections are taken to be shared well.
+double unlikeness(Sections, const Sections::MeshSet&, const mt::Survey&, int) { return 1.0; }
+double unlikeness(Volumes, const Volumes::MeshSet& meshes, const mt::Survey& survey, int n_ranks) {
+  double most = 0.0, sum = 0.0;
+  for (const mt::d3::RankShare& each : mt::d3::shares_of(meshes, survey, n_ranks)) {
+    most = std::max(most, each.work);
+    sum += each.work;
+  }
+  return sum > 0.0 ? n_ranks * most / sum : 1.0;
+}
+
+/// Returns a table of what ranks solve, where volumes have several ranks.
+std::string text_of_ranks(Sections, const Sections::MeshSet&, const mt::Survey&, int) { return {}; }
+std::string text_of_ranks(Volumes, const Volumes::MeshSet& meshes, const mt::Survey& survey, int n_ranks) {
+  if (n_ranks == 1) return {};
+  const auto shares = mt::d3::shares_of(meshes, survey, n_ranks);
+  double sum = 0.0;
+  for (const auto& each : shares) sum += each.work;
+  std::string text = "rank  (frequency, polarization) pairs      edges  of all work\n";
+  for (std::size_t rank = 0; rank < shares.size(); ++rank)
+    text += fmt::format("{:>4}  {:>31}  {:>9.0f}  {:>9.1f} %\n", rank, shares[rank].n_units,
+                        shares[rank].work, 100.0 * shares[rank].work / sum);
+  return text;
+}
+
 /// Times the frequency in the middle of the list on one thread; nothing where it has no datum.
 template <class Dimension>
 std::optional<Pace> pace_of(const Simulations<Dimension>& simulations, const typename Dimension::MeshSet& all,
@@ -77,7 +106,8 @@ std::optional<Pace> pace_of(const Simulations<Dimension>& simulations, const typ
       unknowns.behind(data_map(simulation_of(MPI_COMM_SELF, simulations.earth(), one, meshes), one));
   const auto [forward_s, jacobian_s] = timed_map(Dimension{}, *map, unknowns.from_cells(model), one);
   core::set_threads(n_threads);
-  const double shared_work = work * core::size_of(simulations.comm()) * n_threads;
+  const int n_ranks = core::size_of(simulations.comm());
+  const double shared_work = work * n_ranks * n_threads / unlikeness(Dimension{}, all, survey, n_ranks);
   return Pace{forward_s / shared_work, jacobian_s / shared_work};
 }
 
@@ -93,9 +123,11 @@ std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
     const Eigen::VectorXd last_model = guess ? *guess : model;
     const core::ScopedTimer timer("dry run/redesign");
     const auto at_last = simulations->of_iterations(last_model, survey);
-    ForwardCost cost{.redesign_s = timer.seconds(),
-                     .meshes = at_last->meshes().summary(),
-                     .is_guess_of_end = guess.has_value()};
+    ForwardCost cost{
+        .redesign_s = timer.seconds(),
+        .meshes = at_last->meshes().summary() +
+                  text_of_ranks(Dimension{}, at_last->meshes(), survey, core::size_of(simulations->comm())),
+        .is_guess_of_end = guess.has_value()};
     const auto at_first = simulations->of_iterations(model, survey),
                at_end = simulations->of_results(last_model, survey);
     cost.responses_bytes = run_bytes(at_end->meshes());

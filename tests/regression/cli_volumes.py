@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 
 from support import SOURCE, Folder, check, expect, expect_error, finish, run
 
@@ -75,6 +76,10 @@ final_accuracy = "iteration"
 """)
     out = folder / "run"
     expect(0, ["unknowns:", "memory per rank"], "invert", config, "--dim", "3", "--dry-run")
+    # Several ranks: what each of them solves, the largest units first
+    said = run("invert", config, "--dim", "3", "--dry-run", launcher=("mpirun", "-n", "2", "--bind-to", "none", "--oversubscribe"))
+    shares = re.findall(r"^ +([01]) +(\d+) +(\d+) +([\d.]+) %$", said.stdout, re.MULTILINE)
+    check([rank for rank, *_ in shares] == ["0", "1"] and abs(sum(float(share[3]) for share in shares) - 100) < 0.2, f"shares of two ranks: {shares}")
     # Smooth in (x, y, ln z) with a length that the stations tell, unless an exponent is given
     expect(0, ["smooth in (x, y, ln(z + 500 m)): "], "invert", config, "--dim", "3", "--dry-run", "--set", "regularization.depth_weight_z0_m=500")
     for key in ("depth_weight_exponent", "horizontal_depth_exponent"):

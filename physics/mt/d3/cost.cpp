@@ -48,6 +48,26 @@ std::vector<int> owners_of(const std::vector<double>& work, int n_ranks) {
   return owners;
 }
 
+std::vector<RankShare> shares_of(const MeshSet& meshes, const Survey& survey, int n_ranks) {
+  std::vector<double> work;
+  for (int frequency = 0; frequency < std::ssize(survey.frequencies_hz); ++frequency) {
+    if (std::ranges::find(survey.keys, frequency, &DatumKey::frequency) == survey.keys.end()) continue;
+    const auto band = std::ranges::find_if(meshes.bands, [&](const BandMesh& each) {
+      return std::ranges::find(each.frequencies, frequency) != each.frequencies.end();
+    });
+    if (band != meshes.bands.end())
+      work.insert(work.end(), n_polarizations, static_cast<double>(band->grid.n_edges()));
+  }
+  const std::vector<int> owners = owners_of(work, n_ranks);
+  std::vector<RankShare> shares(static_cast<std::size_t>(n_ranks));
+  for (std::size_t unit = 0; unit < work.size(); ++unit) {
+    RankShare& share = shares[static_cast<std::size_t>(owners[unit])];
+    ++share.n_units;
+    share.work += work[unit];
+  }
+  return shares;
+}
+
 double kept_bytes(const fem::EdgeGrid& grid) { return 4.0 * 16.0 * static_cast<double>(grid.n_edges()); }
 
 double solve_bytes(const fem::EdgeGrid& grid, bool has_relief) {

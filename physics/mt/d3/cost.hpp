@@ -22,6 +22,15 @@ using mt::meshes_at;
 /// together while that leaves no rank without work.
 [[nodiscard]] std::vector<int> owners_of(const std::vector<double>& work, int n_ranks);
 
+/// The units, (frequency, polarization), of one rank.
+struct RankShare {
+  int n_units = 0;
+  double work = 0.0;  ///< edges of the meshes, once for each unit
+};
+/// Returns what each rank solves of a survey, of the frequencies that have data. A simulation shares its
+/// units so.
+[[nodiscard]] std::vector<RankShare> shares_of(const MeshSet& meshes, const Survey& survey, int n_ranks);
+
 /// Returns the bytes that a simulation keeps of one frequency and polarization: the layered field, that on
 /// the boundary with its source, and the solution.
 [[nodiscard]] double kept_bytes(const fem::EdgeGrid& grid);

@@ -282,6 +282,26 @@ TEST_CASE("3-D simulation: ranks take the largest units first, a frequency whole
   // Five frequencies are fewer than six ranks: each unit by itself, in the order of its work.
   CHECK(mt::d3::owners_of(work, 6) == std::vector<int>{4, 5, 0, 1, 4, 5, 2, 3, 4, 5});
   CHECK(mt::d3::owners_of({2, 2}, 4) == std::vector<int>{0, 1});
+
+  // Of three frequencies the second has no datum.
+  mt::Survey survey = tests::volume_survey();
+  survey.frequencies_hz = {10.0, 1.0, 0.01};
+  survey.keys = {{mt::datum("zxy_re"), 0, 0}, {mt::datum("zxy_re"), 2, 1}};
+  const auto meshes = mt::d3::design_meshes(tests::small_volume(), survey, tests::coarse_design());
+  const auto shares = mt::d3::shares_of(meshes, survey, 3);
+  CHECK(shares.size() == 3);
+  int n_units = 0;
+  double sum = 0.0, edges = 0.0;
+  for (const auto& each : shares) {
+    n_units += each.n_units;
+    sum += each.work;
+  }
+  for (const mt::d3::BandMesh& band : meshes.bands) {
+    for (const int frequency : band.frequencies)
+      edges += frequency == 1 ? 0.0 : 2.0 * static_cast<double>(band.grid.n_edges());
+  }
+  CHECK(n_units == 4);
+  CHECK(sum == edges);
 }
 
 TEST_CASE("3-D simulation: threads change no bit", "[physics][mt]") {
