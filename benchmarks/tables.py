@@ -194,7 +194,8 @@ def scaling_table(bench):
 
 def predicted_table(bench):
     predicted = [r for r in bench.rows if r["metric"].startswith("predicted gain of ")]
-    return table(["ranks", *[r["metric"].removeprefix("predicted gain of ").split(" ")[0] for r in predicted]], [["predicted gain", *[number(r["value"]) for r in predicted]]])
+    ranks = [r["metric"].removeprefix("predicted gain of ").split(" ")[0] for r in predicted]
+    return table(["ranks", *ranks], [["predicted gain", *[number(r["value"]) for r in predicted]]])
 
 
 def runs_table(bench):

@@ -5,6 +5,7 @@
     python3 benchmarks/volume_error.py error model.toml out/run/modem/model.rho --within -2000 2000 -2000 2000 60 2000
 """
 import argparse
+import bisect
 import math
 import random
 import tomllib
@@ -48,7 +49,10 @@ def read_modem(path):
 
 
 def truth_of(path):
-    """Returns a function (x, y, z) → log10 of ohm m of a model with one background and boxes."""
+    """Returns a function (x, y, z) → log10 of ohm m of a model with one background and boxes, or of a ModEM file."""
+    if not str(path).endswith(".toml"):
+        edges, value = read_modem(path)
+        return lambda *point: value(*(bisect.bisect_right(lines, p) - 1 for lines, p in zip(edges, point)))
     model = tomllib.load(open(path, "rb"))
     boxes = model.get("box", [])
 

@@ -66,8 +66,8 @@ MapTimes timed_map(Volumes, const core::DifferentiableMap& map, const Eigen::Vec
 
 /// Returns how the time of a survey grows because ranks have unlike shares of it: 1 where they are equal.
 /// Sections are taken to be shared well.
-double unlikeness(Sections, const Sections::MeshSet&, const mt::Survey&, int) { return 1.0; }
-double unlikeness(Volumes, const Volumes::MeshSet& meshes, const mt::Survey& survey, int n_ranks) {
+double load_imbalance(Sections, const Sections::MeshSet&, const mt::Survey&, int) { return 1.0; }
+double load_imbalance(Volumes, const Volumes::MeshSet& meshes, const mt::Survey& survey, int n_ranks) {
   double most = 0.0, sum = 0.0;
   for (const mt::d3::RankShare& each : mt::d3::shares_of(meshes, survey, n_ranks)) {
     most = std::max(most, each.work);
@@ -107,7 +107,7 @@ std::optional<Pace> pace_of(const Simulations<Dimension>& simulations, const typ
   const auto [forward_s, jacobian_s] = timed_map(Dimension{}, *map, unknowns.from_cells(model), one);
   core::set_threads(n_threads);
   const int n_ranks = core::size_of(simulations.comm());
-  const double shared_work = work * n_ranks * n_threads / unlikeness(Dimension{}, all, survey, n_ranks);
+  const double shared_work = work * n_ranks * n_threads / load_imbalance(Dimension{}, all, survey, n_ranks);
   return Pace{forward_s / shared_work, jacobian_s / shared_work};
 }
 

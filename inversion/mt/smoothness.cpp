@@ -17,7 +17,7 @@ double sampled_wavelength_m(const std::vector<Station>& stations) {
   };
   const double a = extent(&Station::x_m), b = extent(&Station::y_m);
   const auto n_others = static_cast<double>(stations.size() - 1);
-  // Of (a/d + 1)(b/d + 1) = n the positive d.
+  // The distance d is the positive root of (a/d + 1)(b/d + 1) = n; the wavelength is twice that.
   return (a + b + std::sqrt((a + b) * (a + b) + 4.0 * a * b * n_others)) / n_others;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small on purpose: a choice of its own, which every front end of a volume shares.
-// How smooth a volume is unless somebody says it.
+// This states how smooth a volume is where no one says it.
 #pragma once
 
 #include "inversion/prior/roughness.hpp"

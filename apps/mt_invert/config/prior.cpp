@@ -34,7 +34,8 @@ Rows<RegularizationConfig> roughness_rows() {
       row("order", of(&O::order), within(1, 2), "derivative of log10 ρ in physical distance"),
       row("horizontal_weight", &C::horizontal_weight, nonzero_weights(),
           "a larger one makes the model smoother that way")
-          .otherwise("`1.0`; in a volume with open exponents (λ/(z_max + z0))² of the vertical one, λ being "
+          .otherwise("`1.0`; in a volume without learned prior and exponents (λ/(z_max + z0))² of the "
+                     "vertical one, λ being "
                      "twice the usual distance of stations"),
       row("vertical_weight", of(&O::vertical_weight), nonzero_weights(), "likewise"),
       row("depth_weight_exponent", &C::depth_weight_exponent, within(-10.0, 10.0),

@@ -7,9 +7,9 @@
 #include "engine/ops/ops.hpp"
 #include "engine/record/tuple.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/cuda_device.hpp"
 #include "tests/unit/engine/compile/plan_of.hpp"
 #include "tests/unit/engine/compile/random_programs.hpp"
+#include "tests/unit/engine/generate/cuda_device.hpp"
 #include "tests/unit/engine/row_expressions.hpp"
 #include "tests/unit/engine/same_bits.hpp"
 

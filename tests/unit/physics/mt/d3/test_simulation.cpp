@@ -283,7 +283,7 @@ TEST_CASE("3-D simulation: ranks take the largest units first, a frequency whole
   CHECK(mt::d3::owners_of(work, 6) == std::vector<int>{4, 5, 0, 1, 4, 5, 2, 3, 4, 5});
   CHECK(mt::d3::owners_of({2, 2}, 4) == std::vector<int>{0, 1});
 
-  // Of three frequencies the second has no datum.
+  // The second of three frequencies has no datum.
   mt::Survey survey = tests::volume_survey();
   survey.frequencies_hz = {10.0, 1.0, 0.01};
   survey.keys = {{mt::datum("zxy_re"), 0, 0}, {mt::datum("zxy_re"), 2, 1}};

@@ -4,7 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/graph/loop_body.hpp"
-#include "tests/support/device_kernels.hpp"
+#include "tests/unit/engine/generate/device_kernels.hpp"
 
 #include <cuda.h>
 #include <dlfcn.h>
