@@ -5,6 +5,7 @@
 #include "engine/core/table.hpp"
 #include "physics/mt/benchmarks/published_model.hpp"
 #include "physics/mt/benchmarks/published_volume.hpp"
+#include "physics/mt/d3/mesh_design.hpp"
 #include "physics/mt/element.hpp"
 
 #include <mpi.h>
@@ -46,9 +47,11 @@ namespace lodestone::physics::mt::benchmarks {
 
 /// Compares ρₐ and phase of Zxy and Zyx with a table of sites on the map, and the tipper where it has one.
 /// Values that two meshes of the reference leave uncertain by more than the limit are shown, not judged
-/// (`relchange_Zxy_between_meshes`). Larger spreads of several codes replace a limit (`rho_xy_relspread`,
-/// `phase_xy_spread_deg`). collective.
+/// (`relchange_Zxy_between_meshes`). Larger spreads of several codes replace a limit: of the value
+/// (`rho_xy_relspread`, `phase_xy_spread_deg`), or where the table has a second code (`rho_xy_other_ohm_m`,
+/// `phase_xy_other_deg`), its largest difference from the first at that period. collective.
 [[nodiscard]] std::vector<core::Comparison> compare_volume(MPI_Comm comm, const PublishedVolume& model,
-                                                           const core::Table& reference, Accuracy accuracy);
+                                                           const core::Table& reference,
+                                                           const d3::MeshDesignOptions& rules);
 
 }  // namespace lodestone::physics::mt::benchmarks

@@ -3,6 +3,8 @@
 
 #include "engine/core/error.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -16,8 +18,9 @@ struct Box {
 };
 
 /// Returns layers with boxes in them. `layers`: one resistivity per layer of cells.
-mesh::Model volume_of(mesh::Edges edges, const std::vector<double>& layers, const std::vector<Box>& boxes) {
-  const mesh::TensorGrid grid(std::move(edges));
+mesh::Model volume_of(mesh::Edges edges, const std::vector<double>& layers, const std::vector<Box>& boxes,
+                      mesh::DepthReference depths = mesh::DepthReference::surface) {
+  const mesh::TensorGrid grid(std::move(edges), depths);
   const auto middle = [&](mesh::Axis axis, int i) {
     return 0.5 * (grid.edges_m(axis)[i] + grid.edges_m(axis)[i + 1]);
   };
@@ -41,6 +44,31 @@ mesh::Model volume_of(mesh::Edges edges, const std::vector<double>& layers, cons
   return mesh::resistivity_model({grid}, std::move(cells));
 }
 
+/// Returns two truncated cones over a conductor and a resistor.
+mesh::Model two_mountains() {
+  constexpr double centre_m = 8660.254, spacing_m = 250.0;
+  std::vector<double> x, y;
+  for (int i = -76; i <= 76; ++i) x.push_back(i * spacing_m);
+  for (int j = -41; j <= 41; ++j) y.push_back(j * spacing_m);
+  const auto height = [](double dx, double dy) {
+    return std::clamp(0.375 * (10000.0 - std::hypot(dx, dy)), 0.0, 3000.0);
+  };
+  Eigen::MatrixXd z(std::ssize(x), std::ssize(y));
+  for (Eigen::Index i = 0; i < z.rows(); ++i) {
+    for (Eigen::Index j = 0; j < z.cols(); ++j)
+      z(i, j) = -std::max(height(x[i] + centre_m, y[j]), height(x[i] - centre_m, y[j]));
+  }
+  mesh::Model model = volume_of({.x_m = {-18660, -13660, -3660, 3660, 13660, 18660},
+                                 .y_m = {-10000, -5000, 5000, 10000},
+                                 .z_m = {0, 3000, 8000, 12000}},
+                                {100, 100, 100},
+                                {{{-13660, -3660}, {-5000, 5000}, {3000, 8000}, 10},
+                                 {{3660, 13660}, {-5000, 5000}, {3000, 8000}, 1000}},
+                                mesh::DepthReference::datum);
+  model.earth.surface = mesh::Surface(x, y, z);
+  return model;
+}
+
 mesh::Model model_of(const std::string& name) {
   if (name == "commemi3d1")
     return volume_of(
@@ -60,8 +88,9 @@ mesh::Model model_of(const std::string& name) {
                      {{{-20e3, 20e3}, {-2.5e3, 2.5e3}, {5e3, 20e3}, 10},
                       {{-15e3, 0}, {-2.5e3, 22.5e3}, {20e3, 25e3}, 1},
                       {{0, 15e3}, {-22.5e3, 2.5e3}, {20e3, 50e3}, 1e4}});
+  if (name == "two_mountain_3d") return two_mountains();
   throw core::InvalidArgument("mt::benchmarks#unknown_volume",
-                              "expected commemi3d1, commemi3d2 or dtm1, got \"{}\"", name);
+                              "expected commemi3d1, commemi3d2, dtm1 or two_mountain_3d, got \"{}\"", name);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace {
 
 constexpr double coarsest = 30.0;            // times the sizes of the rules
 constexpr double least_layers_of_sea = 6.0;  // so that companions have three
+constexpr double least_air_over_cells_m = 1e6;
 constexpr double air_growth_over_sea = 0.3;  // of that over land, for what water shields is a small rest
 
 /// Lines from the top of the air to the surface, which is 0.
@@ -27,6 +28,16 @@ std::vector<double> air_lines(double first_m, double height_m, double growth) {
   std::vector<double> lines{0.0};
   for (double layer = first_m; - lines.front() < height_m || lines.size() < 5; layer *= growth)
     lines.insert(lines.begin(), lines.front() - layer);
+  return lines;
+}
+
+/// Returns the lines of air above a grid of cells as common codes of finite differences have them: heights
+/// above a layer as thick as the ground's first rise by a constant ratio.
+std::vector<double> air_lines_of_cells(double first_m, double height_m) {
+  constexpr int n_layers = 12;
+  const double ratio = std::pow(height_m / first_m, 1.0 / n_layers);
+  std::vector<double> lines;
+  for (int layer = n_layers; layer >= 0; --layer) lines.push_back(first_m * (1.0 - std::pow(ratio, layer)));
   return lines;
 }
 
@@ -115,8 +126,10 @@ fem::EdgeGrid make_grid(GroundLines lines, const MeshFeatures& features, const M
   const auto sea = sea_lines(features, z_slope, coarsen);
   const double first_m = sea.empty() ? ground[1] : (sea.size() > 1 ? sea[1] : 0.0) - sea[0];
   const double air_growth = (options.air_growth - 1.0) * (sea.empty() ? 1.0 : air_growth_over_sea);
-  lines[2] = air_lines(first_m, std::max(options.air_height * features.penetration_m, features.least_air_m),
-                       1.0 + air_growth * coarsen);
+  const double height_m = std::max(options.air_height * features.penetration_m, features.least_air_m);
+  lines[2] = options.only_cells && sea.empty()
+                 ? air_lines_of_cells(first_m, std::max(height_m, least_air_over_cells_m))
+                 : air_lines(first_m, height_m, 1.0 + air_growth * coarsen);
   for (double& line : lines[2]) line -= features.sea_depth_m;
   if (!sea.empty()) {
     lines[2].insert(lines[2].end(), sea.begin() + 1, sea.end());

@@ -160,17 +160,23 @@ Receiver::Receiver(const fem::EdgeGrid& grid, int ground, const Station& station
                                                          wx * wy / grid.width_m(1, j));
   }
   FaceRow h_x(grid), h_y(grid), h_z(grid);
-  const double drift = 0.5 * grid.width_m(2, ground - 1);
+  // H of the air above goes down to the surface by its drift. Linear between edges, it is that between the
+  // middles of the layers above and below.
+  const double above = grid.width_m(2, ground - 1), below = grid.width_m(2, ground);
+  const bool is_linear = interpolation == Interpolation::linear;
+  const double share = is_linear ? below / (above + below) : 1.0, drift = is_linear ? 0.0 : 0.5 * above;
   for (const auto& [i, wx] : x_line) {
     for (const auto& [j, wy] : y_middle) {
-      h_x.add(0, i, j, ground - 1, wx * wy);
+      h_x.add(0, i, j, ground - 1, wx * wy * share);
+      h_x.add(0, i, j, ground, wx * wy * (1.0 - share));
       h_x.add(2, i, j, ground, wx * wy * drift / grid.dual_m(0, i));
       h_x.add(2, i - 1, j, ground, -wx * wy * drift / grid.dual_m(0, i));
     }
   }
   for (const auto& [i, wx] : x_middle) {
     for (const auto& [j, wy] : y_line) {
-      h_y.add(1, i, j, ground - 1, wx * wy);
+      h_y.add(1, i, j, ground - 1, wx * wy * share);
+      h_y.add(1, i, j, ground, wx * wy * (1.0 - share));
       h_y.add(2, i, j, ground, wx * wy * drift / grid.dual_m(1, j));
       h_y.add(2, i, j - 1, ground, -wx * wy * drift / grid.dual_m(1, j));
     }

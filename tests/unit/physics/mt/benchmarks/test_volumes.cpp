@@ -11,7 +11,7 @@ using tests::HasId;
 
 TEST_CASE("benchmarks: volumes are judged by 1.5 % and 0.7 degrees, fine ones by 1 % and 0.3 degrees",
           "[physics][mt]") {
-  for (const char* name : {"commemi3d1", "commemi3d2", "dtm1"}) {
+  for (const char* name : {"commemi3d1", "commemi3d2", "dtm1", "two_mountain_3d"}) {
     const auto usual = benchmarks::published_volume(name),
                fine = benchmarks::published_volume(name, Accuracy::fine);
     CHECK(usual.rho_limit_percent == 1.5);
@@ -44,7 +44,8 @@ TEST_CASE("benchmarks: a spread of codes widens a limit, and uncertain reference
   table.add_numbers("phase_yx_deg", "", {-135, -135, -135, 225});
   table.add_numbers("rho_xy_relspread", "", {0, 0, 0.05, 0});
   table.add_numbers("relchange_Zxy_between_meshes", "", {0, 0, 0, 0.01});
-  const auto rows = benchmarks::compare_volume(MPI_COMM_SELF, half_space, table, Accuracy::standard);
+  const auto rows = benchmarks::compare_volume(MPI_COMM_SELF, half_space, table,
+                                               physics::mt::d3::design_options(Accuracy::standard));
   REQUIRE(rows.size() == 16);
   CHECK(rows[0].passed());
   CHECK_FALSE(rows[4].passed());
@@ -55,4 +56,13 @@ TEST_CASE("benchmarks: a spread of codes widens a limit, and uncertain reference
   CHECK_FALSE(rows[13].passed());
   CHECK(rows[14].judged);
   CHECK(rows[15].passed());  // a whole turn is no difference
+
+  table.add_numbers("rho_xy_other_ohm_m", "", {100, 101, 101, 107.12});
+  table.add_numbers("phase_xy_other_deg", "", {45, 45, 43, 46});
+  const auto wide = benchmarks::compare_volume(MPI_COMM_SELF, half_space, table,
+                                               physics::mt::d3::design_options(Accuracy::standard));
+  CHECK(wide[4].limit == Approx(4.0));  // the fourth row's difference, for they share a period
+  CHECK(wide[8].limit == Approx(5.0));
+  CHECK(wide[5].limit == 2.0);
+  CHECK(wide[6].limit == Approx(4.0));
 }

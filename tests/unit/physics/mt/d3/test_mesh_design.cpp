@@ -126,6 +126,11 @@ TEST_CASE("3-D mesh design: meshes of cells are the grid of the model at all fre
       CHECK(within == cells);
       CHECK(lines.size() > cells.size());  // the grid ends far too near for these frequencies
     }
+    const auto& z = band.grid.lines_m(2);
+    CHECK(band.ground() == 12);
+    CHECK(z.front() <= -0.99e6);
+    for (int k = 2; k < 12; ++k)
+      CHECK((z[k - 1] - z[k - 2]) / (z[k] - z[k - 1]) == Approx((z[1] - z[0]) / (z[2] - z[1])));
   }
   CHECK(d3::companions(meshes).bands[0].is_linear);
   options.only_cells = false;

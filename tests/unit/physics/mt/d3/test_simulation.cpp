@@ -4,6 +4,7 @@
 #include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/d3/cost.hpp"
+#include "physics/mt/d3/edge_averages.hpp"
 #include "physics/mt/d3/extrapolation.hpp"
 #include "physics/mt/d3/receivers.hpp"
 #include "physics/mt/units.hpp"
@@ -13,6 +14,8 @@
 #include "tests/support/thread_count.hpp"
 
 #include <algorithm>
+#include <numbers>
+#include <vector>
 
 using namespace lodestone;
 using namespace lodestone::physics;
@@ -46,6 +49,24 @@ mesh::Model layered_volume(std::vector<double> z_m, const std::vector<double>& r
   return mesh::resistivity_model({std::move(grid)}, std::move(cells));
 }
 
+/// Returns Zxy of layers by differences on the lines of a mesh, E = 0 on the last one. H on the surface is
+/// linear between the middles of the layers above and below.
+Complex impedance_by_differences(const std::vector<double>& lines_m, const std::vector<double>& conductivity,
+                                 int ground, double omega) {
+  const auto n = std::ssize(lines_m) - 1;
+  const auto width = [&](std::ptrdiff_t k) { return lines_m[k + 1] - lines_m[k]; };
+  std::vector<Complex> share(n + 1, 0.0);  // of E on a line in that on the line above
+  for (auto k = n - 1; k >= 1; --k) {
+    const double mass = 0.5 * (conductivity[k - 1] * width(k - 1) + conductivity[k] * width(k));
+    share[k] = (1.0 / width(k - 1)) / (1.0 / width(k - 1) + 1.0 / width(k) +
+                                       Complex(0.0, omega * mu0 * mass) - share[k + 1] / width(k));
+  }
+  const Complex e_above = 1.0 / share[ground], e_below = share[ground + 1];
+  const double above = width(ground - 1), below = width(ground);
+  const Complex curl_above = (e_above - 1.0) / above, curl_below = (1.0 - e_below) / below;
+  return Complex(0.0, omega * mu0) * (above + below) / (below * curl_above + above * curl_below);
+}
+
 }  // namespace
 
 TEST_CASE("3-D layered earth: both impedances agree with the Wait recursion from 1 ms to 1e4 s",
@@ -68,6 +89,33 @@ TEST_CASE("3-D layered earth: both impedances agree with the Wait recursion from
   CHECK(worst.rho_a_percent < 0.5);
   CHECK(worst.phase_deg < 0.2);
   CHECK(simulation.counts().iterations == 0);  // a layered earth is its own background
+}
+
+TEST_CASE("3-D meshes of cells: over layers they give the impedance of finite differences", "[physics][mt]") {
+  const auto model = layered_volume({0, 300, 800, 2000}, {100, 5, 300});
+  const Survey survey{{at("a", 57, 130)}, {10.0, 0.1}, {}};
+  auto rules = d3::design_options(Accuracy::iteration);
+  rules.only_cells = true;
+  const auto meshes = d3::design_meshes(model, survey, rules);
+  const auto layout = tests::full_layout(2, 1);
+  const d3::Simulation simulation(MPI_COMM_SELF, model.earth, layout, survey.stations, survey.frequencies_hz,
+                                  meshes, {.tolerance = 1e-10});
+  const Eigen::VectorXd outputs = simulation.value(model.values);
+  for (const auto& band : meshes.bands) {
+    for (const int f : band.frequencies) {
+      const auto& lines = band.grid.lines_m(2);
+      std::vector<double> conductivity;
+      for (std::size_t k = 0; k + 1 < lines.size(); ++k)
+        conductivity.push_back(lines[k] < 0     ? d3::air_conductivity
+                               : lines[k] < 300 ? 0.01
+                               : lines[k] < 800 ? 0.2
+                                                : 1.0 / 300);
+      const Complex expected = impedance_by_differences(lines, conductivity, band.ground(),
+                                                        2.0 * std::numbers::pi * survey.frequencies_hz[f]);
+      CHECK(std::abs(response_of(layout, outputs, {Element::zxy, f, 0}) / expected - 1.0) < 1e-8);
+      CHECK(std::abs(response_of(layout, outputs, {Element::zyx, f, 0}) / expected + 1.0) < 1e-8);
+    }
+  }
 }
 
 TEST_CASE("3-D section: a model without change along x agrees with two dimensions, tipper and sign",
