@@ -21,12 +21,14 @@ namespace {
 using namespace multigrid;
 
 constexpr double flattest_single = 500.0;  // width of a cell over its height
+constexpr double tallest_single = 4000.0;  // height over width: differences across it drown in those along it
 
-double flattest_cell(const fem::EdgeGrid& grid) {
-  const auto least = [&grid](int axis) {
-    return *std::min_element(grid.widths_m(axis).begin(), grid.widths_m(axis).end());
-  };
-  return std::min(least(0), least(1)) / least(2);
+/// Returns true where the cells are neither too flat nor too tall for a cycle in single precision.
+bool suits_single(const fem::EdgeGrid& grid) {
+  const auto least = [&grid](int axis) { return std::ranges::min(grid.widths_m(axis)); };
+  const double width = std::min(least(0), least(1));
+  return width <= flattest_single * least(2) &&
+         std::ranges::max(grid.widths_m(2)) <= tallest_single * width;
 }
 
 std::unique_ptr<Cycle> single_cycle(const EdgeSystem& system) { return make_cycle<float>(system); }
@@ -115,7 +117,7 @@ class MultigridEdgeSolver final : public EdgeSolver {
   [[nodiscard]] std::size_t first_method(const EdgeSolveOptions& options) const {
     if (first_) return *first_;
     const bool is_single = options.real == CycleReal::automatic
-                               ? flattest_cell(*system().grid) <= flattest_single
+                               ? suits_single(*system().grid)
                                : options.real == CycleReal::single;
     return is_single ? 0 : first_double;
   }

@@ -23,11 +23,24 @@ constexpr double least_layers_of_sea = 6.0;  // so that companions have three
 constexpr double least_air_over_cells_m = 1e6;
 constexpr double air_growth_over_sea = 0.3;  // of that over land, for what water shields is a small rest
 
-/// Lines from the top of the air to the surface, which is 0.
-std::vector<double> air_lines(double first_m, double height_m, double growth) {
-  std::vector<double> lines{0.0};
-  for (double layer = first_m; - lines.front() < height_m || lines.size() < 5; layer *= growth)
-    lines.insert(lines.begin(), lines.front() - layer);
+/// Lines from the top of the air to the surface, which is 0. Layers grow by at most `most_growth`, and just as
+/// much as it takes to end at the height: layers far higher than columns are wide are hard to solve in single
+/// precision.
+std::vector<double> air_lines(double first_m, double height_m, double most_growth) {
+  const auto height_of = [first_m](int n, double growth) {
+    double height = 0.0;
+    for (int i = 0; i < n; ++i) height = height * growth + first_m;
+    return height;
+  };
+  int n = 4;
+  while (height_of(n, most_growth) < height_m) ++n;
+  double least = 1.0, growth = most_growth;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = 0.5 * (least + growth);
+    (height_of(n, middle) < height_m ? least : growth) = middle;
+  }
+  std::vector<double> lines;
+  for (; n >= 0; --n) lines.push_back(-height_of(n, growth));
   return lines;
 }
 
@@ -207,7 +220,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.first_layer = 0.05;
     options.layer_growth = 1.11;
     options.bottom_depth = 7.0;
-    options.air_height = 15.0;
+    options.air_height = 8.0;
     options.side_padding = 6.0;
     options.max_edges = 6e6;
   }
@@ -218,7 +231,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     options.layer_growth = 1.3;
     options.growth = 1.5;
     options.bottom_depth = 4.0;
-    options.air_height = 6.0;
+    options.air_height = 4.0;
     options.side_padding = 4.0;
     options.max_edges = 8e5;
   }

@@ -23,7 +23,7 @@ struct MeshDesignOptions {
   double least_contrast = 0.15;  ///< decades; weaker contacts get no lines of their own
   double side_padding = 5.0;     ///< penetration depths beyond the outermost station or contact
   double bottom_depth = 6.0;     ///< skin depths (∫dz/δ) to the bottom, where E = 0
-  double air_height = 10.0;      ///< penetration depths of air
+  double air_height = 5.0;       ///< penetration depths of air
   double band_ratio = 3.0;       ///< frequencies within this ratio share a mesh
   double max_edges = 2e6;        ///< limit of one mesh; rules that need more are relaxed together
   double coarsen = 1.0;          ///< multiplies every cell size

@@ -213,6 +213,15 @@ TEST_CASE("multigrid: layers far thinner than cells are wide are relaxed in doub
   CHECK(thin.fallback.empty());
 }
 
+TEST_CASE("multigrid: air far higher than columns are wide is relaxed in double precision",
+          "[physics][linalg]") {
+  const auto tall = solved({.cell_m = 20.0}), named = solved({.cell_m = 20.0}, {.real = CycleReal::twice});
+  CHECK(tall.iterations == named.iterations);
+  CHECK(tall.true_residual == named.true_residual);
+  CHECK(tall.fallback.empty());
+  CHECK(tall.ending == Ending::converged);
+}
+
 TEST_CASE("edge solvers: without a source the field is zero, and NaN is an error", "[physics][linalg]") {
   auto problem = edge_problem({});
   problem.right.edges.setZero();
