@@ -27,8 +27,7 @@ constexpr double tallest_single = 4000.0;  // height over width: differences acr
 bool suits_single(const fem::EdgeGrid& grid) {
   const auto least = [&grid](int axis) { return std::ranges::min(grid.widths_m(axis)); };
   const double width = std::min(least(0), least(1));
-  return width <= flattest_single * least(2) &&
-         std::ranges::max(grid.widths_m(2)) <= tallest_single * width;
+  return width <= flattest_single * least(2) && std::ranges::max(grid.widths_m(2)) <= tallest_single * width;
 }
 
 std::unique_ptr<Cycle> single_cycle(const EdgeSystem& system) { return make_cycle<float>(system); }
@@ -116,9 +115,8 @@ class MultigridEdgeSolver final : public EdgeSolver {
 
   [[nodiscard]] std::size_t first_method(const EdgeSolveOptions& options) const {
     if (first_) return *first_;
-    const bool is_single = options.real == CycleReal::automatic
-                               ? suits_single(*system().grid)
-                               : options.real == CycleReal::single;
+    const bool is_single = options.real == CycleReal::automatic ? suits_single(*system().grid)
+                                                                : options.real == CycleReal::single;
     return is_single ? 0 : first_double;
   }
 

@@ -23,9 +23,9 @@ constexpr double least_layers_of_sea = 6.0;  // so that companions have three
 constexpr double least_air_over_cells_m = 1e6;
 constexpr double air_growth_over_sea = 0.3;  // of that over land, for what water shields is a small rest
 
-/// Lines from the top of the air to the surface, which is 0. Layers grow by at most `most_growth`, and just as
-/// much as it takes to end at the height: layers far higher than columns are wide are hard to solve in single
-/// precision.
+/// Lines from the top of the air to the surface, which is 0. Layers grow by at most `most_growth`, and just
+/// as much as it takes to end at the height: layers far higher than columns are wide are hard to solve in
+/// single precision.
 std::vector<double> air_lines(double first_m, double height_m, double most_growth) {
   const auto height_of = [first_m](int n, double growth) {
     double height = 0.0;
