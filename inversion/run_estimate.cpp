@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/run_estimate.hpp"
 
+#include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/team.hpp"
 #include "engine/core/parallel.hpp"
@@ -156,17 +157,24 @@ bool may_take_last_steps(const Inversion& run) {
   return run.problem().forward.last_steps.design != nullptr && target_rms(run.method()) > 0.0;
 }
 
+/// Returns the bytes of the matrices of steps.
+double bytes_of_steps(const Inversion& run, const DenseEstimate& dense, const StepsEstimate& how) {
+  if (how.matrix_free) return how.bytes.matrix_free;
+  return needs_jacobian(run.method()) ? dense.bytes : 0.0;
+}
+/// Returns the bytes of all matrices beside the linearizations: of steps or, if more, of an assessment.
+double beside_linearizations(const Inversion& run, const DenseEstimate& dense, const StepsEstimate& how) {
+  const double of_steps = bytes_of_steps(run, dense, how);
+  const std::optional<AssessmentOptions>& assessment = run.assessment();
+  if (!assessment) return of_steps;
+  return std::max(of_steps, dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0));
+}
+
 RunEstimate run_estimate(const Inversion& run, const ForwardCost& cost, const DenseEstimate& dense,
                          const StepsEstimate& how, double held_before) {
-  const std::optional<AssessmentOptions>& assessment = run.assessment();
-  const double of_steps = how.matrix_free                ? how.bytes.matrix_free
-                          : needs_jacobian(run.method()) ? dense.bytes
-                                                         : 0.0;
+  const double of_steps = bytes_of_steps(run, dense, how);
   const double n_linearizations = linearizations(run.method(), how.matrix_free);
-  double beside = of_steps;
-  if (assessment)
-    beside = std::max(of_steps, dense.bytes + (assessment->posterior ? dense.posterior_bytes : 0.0));
-  const double steps = n_linearizations * cost.iterations.bytes + beside;
+  const double steps = n_linearizations * cost.iterations.bytes + beside_linearizations(run, dense, how);
   RunEstimate all{held_before + std::max({steps, cost.responses_bytes, cost.certificate_bytes}), 0.0, 0.0};
   if (!may_take_last_steps(run) || !(cost.at_final_accuracy.bytes > 0.0)) return all;
   all.last_steps_bytes = held_before + n_linearizations * cost.at_final_accuracy.bytes + of_steps;
@@ -193,6 +201,14 @@ std::pair<double, double> uncertainty_s(const std::optional<AssessmentOptions>& 
     return posterior_s + runs.forward * time.forward_s + runs.jacobian * linear_s;
   };
   return {seconds(least), seconds(most)};
+}
+
+/// Returns how much the machine has, where its ranks take more; else "".
+std::string share_in_words(const core::Team& team, double bytes_of_rank) {
+  const auto machine = static_cast<double>(core::machine_memory_bytes());
+  const int n_ranks = team.on_machine();
+  if (!(machine > 0.0 && bytes_of_rank * n_ranks > machine)) return {};
+  return fmt::format("; too much for {} rank(s) on a machine of {:.1f} GB", n_ranks, machine / 1e9);
 }
 
 /// Returns the time of what follows the last iteration, in words; "" where the maps do not state it.
@@ -256,6 +272,24 @@ ForwardCost forward_cost(const Stage& first, bool by_products) {
 
 }  // namespace
 
+void require_memory(const Inversion& run, double machine_bytes) {
+  const core::Team team(run.comm());
+  const ProblemSize size = size_of(run.first().unknowns, run.problem().data);
+  const StepsEstimate how = steps_estimate(run, size);
+  const DenseEstimate dense = dense_estimate(size, core::size_of(run.comm()));
+  const double bytes = beside_linearizations(run, dense, how);
+  const int n_ranks = team.on_machine();
+  if (!team.any(machine_bytes > 0.0 && bytes * n_ranks > machine_bytes)) return;
+  throw core::InvalidArgument(
+      "inversion::require_memory#too_large",
+      "the matrices of {} unknowns and {} data take {:.1f} GB on each of {} rank(s) of this machine, which "
+      "has {:.1f} GB; take fewer cells or data, {}or a larger machine",
+      size.n_unknowns, size.n_data, bytes / 1e9, n_ranks, machine_bytes / 1e9,
+      run.assessment()  ? "leave out the uncertainty, "
+      : how.matrix_free ? ""
+                        : "steps without a Jacobian (inversion.space = \"matrix_free\"), ");
+}
+
 MapTimes timed(const core::DifferentiableMap& map, const Eigen::VectorXd& x) {
   MapTimes times;
   {
@@ -292,10 +326,11 @@ std::string cost_in_words(const Inversion& run) {
     text += fmt::format("meshes {}:\n{}\n",
                         cost.is_guess_of_end ? "at the end, as the soundings show it" : "of the start model",
                         cost.meshes);
-  text += fmt::format("memory per rank:      about {:.2f} GB{}\n", all.bytes / 1e9,
+  text += fmt::format("memory per rank:      about {:.2f} GB{}{}\n", all.bytes / 1e9,
                       all.last_steps_bytes > all.bytes
                           ? fmt::format(", {:.2f} GB in last steps", all.last_steps_bytes / 1e9)
-                          : "");
+                          : "",
+                      share_in_words(core::Team(run.comm()), std::max(all.bytes, all.last_steps_bytes)));
   if (!how.text.empty()) text += fmt::format("method:               {}\n", how.text);
   text += fmt::format("time per iteration:   about {:.1f} s, on {} rank(s) of {} thread(s) ({})\n",
                       iteration.seconds(), n_ranks, core::threads(), iteration.parts());

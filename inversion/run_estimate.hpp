@@ -2,6 +2,7 @@
 // Small on purpose: a run needs no estimate of its cost.
 #pragma once
 
+#include "engine/core/process_memory.hpp"
 #include "inversion/inversion.hpp"
 
 #include <string>
@@ -13,6 +14,11 @@ namespace lodestone::inversion {
 /// uncertainty. Runs the forward maps once.
 /// collective.
 [[nodiscard]] std::string cost_in_words(const Inversion& run);
+
+/// Checks that the matrices of a run fit into the memory of each machine that its ranks stand on: those of
+/// its steps and of its assessment. errors: InvalidArgument with both sizes. collective.
+void require_memory(const Inversion& run,
+                    double machine_bytes = static_cast<double>(core::machine_memory_bytes()));
 
 /// Wall times of a map, seconds.
 struct MapTimes {

@@ -36,6 +36,7 @@ OwnedMat factorized(const fem::ComplexRows& matrix) {
   check_petsc(MatFactorInfoInitialize(&info), "MatFactorInfoInitialize");
   check_petsc(MatGetFactor(wrapped, MATSOLVERMUMPS, MAT_FACTOR_CHOLESKY, factor.out()),
               "MatGetFactor (MUMPS)");
+  check_petsc(MatMumpsSetIcntl(factor, 7, 5), "MatMumpsSetIcntl");    // nested dissection by METIS
   check_petsc(MatMumpsSetIcntl(factor, 14, 30), "MatMumpsSetIcntl");  // per cent of room for pivots
   check_petsc(MatCholeskyFactorSymbolic(factor, wrapped, nullptr, &info), "MatCholeskyFactorSymbolic");
   check_petsc(MatCholeskyFactorNumeric(factor, wrapped, &info), "MatCholeskyFactorNumeric");

@@ -133,6 +133,7 @@ TEST_CASE("two mountains: responses on a relief lie within the spread of two pub
   rules.max_edges = 6e5;
   for (const double period_s : {3.9810502, 158.48865}) {
     const core::Table table = table_of("two_mountain_3d", {period_s});
+    REQUIRE(table.n_rows() == 24);
     std::vector<double> spread;
     for (const std::string mode : {"xy", "yx"}) {
       const auto &one = table.numbers("rho_" + mode + "_ohm_m"),

@@ -94,6 +94,16 @@ final_accuracy = "iteration"
     expect(0, ["cells along x, y and z", "zxx"], "info", os.path.join(out, "result.h5"))
     expect(0, ["wrote"], "forward", "--model", os.path.join(out, "result.h5"), "--sites", sites, "--periods", "1", *coarse, "-o", folder / "of_result.csv")
 
+    # From a section, the same at every x, with deviations, resolution and the depth of investigation of what comes out
+    start = folder.write("start.toml", "[background]\nthickness_m = [900.0]\nresistivity_ohm_m = [90.0, 25.0]\n[[box]]\ny_min_m = -1000.0\ny_max_m = 1000.0\nz_max_m = 900.0\nresistivity_ohm_m = 60.0\n")
+    result = run("invert", config, "--dim", "3", "-o", folder / "judged", "--set", f'start.model_file="{start}"', "--set", "inversion.max_iterations=1", "--set", "uncertainty.posterior=true")
+    check(result.returncode in (0, 10), f"a run from a section ends: {(result.stdout + result.stderr)[-800:]}")
+    begun = list(csv.DictReader(line for line in open(folder / "judged/iterations.csv") if not line.startswith("#")))
+    check(abs(float(begun[0]["rms"]) - float(history[0]["rms"])) > 0.01, "the section is the start")
+    vtk = open(folder / "judged/vtk/model.vtu", errors="replace").read()
+    check(all(f'"posterior/{name}"' in vtk for name in ("deviation_decades", "resolution", "investigated")), "ParaView has deviations, resolution and what is investigated")
+    check("depth of investigation" in open(folder / "judged/report.html").read().lower(), "the report states the depth of investigation")
+
     # Inter-station functions: by a column of references, out to CSV and ModEM data, and back into an inversion
     referred = folder.write("referred.csv", "site,x_m,y_m,reference\na,-3000,-2000,b\nb,100,300,\nc,2500,-1500,b\n")
     rows = {r["site"]: r for r in rows_of(run("forward", "--model", block, "--sites", referred, "--periods", "1", *coarse).stdout)}

@@ -170,8 +170,10 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   if (arguments.dry_run) {
     const std::string cost = inversion::cost_in_words(run);
     core::on_rank_zero(comm, [&] { core::log::print_out(cost); });
+    inversion::require_memory(run);
     return 0;
   }
+  inversion::require_memory(run);
   core::StopRequests stop(comm, arguments.time_limit_min);
   run.set_stop([&stop] { return inversion::reason_of(stop()); });
   const core::StorePtr checkpoint = io::hdf5::store(folder.checkpoint());

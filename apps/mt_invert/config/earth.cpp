@@ -78,13 +78,15 @@ struct ModelForm {
 Rows<ModelForm> model_rows() {
   return {
       row("from", &ModelForm::from,
-          "\"soundings\": the layered earths under the stations, interpolated along the profile")
+          "\"soundings\": the layered earths under the stations, interpolated along the profile, in a volume "
+          "by inverse squares of the distance")
           .usually("by the other keys"),
       row("resistivity_ohm_m", &ModelForm::resistivity_ohm_m, resistivities(), "of the half-space")
           .needs("from = \"half_space\"",
                  [](const ModelForm& form) { return form.from == ModelSource::half_space; }),
       row("model_file", &ModelForm::file,
-          "ModEM 2-D, HDF5 result or section, or TOML model; sampled at the cells' centres")
+          "ModEM, HDF5 result or model, or TOML model; sampled at the cells' centres. A volume may start "
+          "from a section, the same at every x")
           .needs("from = \"file\"", [](const ModelForm& form) { return form.from == ModelSource::file; })};
 }
 

@@ -21,7 +21,7 @@ namespace {
 using namespace multigrid;
 
 constexpr double flattest_single = 500.0;  // width of a cell over its height
-constexpr double tallest_single = 4000.0;  // height over width: differences across it drown in those along it
+constexpr double tallest_single = 4000.0;  // height over width; its square is what 24 bits hold
 
 /// Returns true where the cells are neither too flat nor too tall for a cycle in single precision.
 bool suits_single(const fem::EdgeGrid& grid) {

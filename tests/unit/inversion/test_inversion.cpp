@@ -347,6 +347,26 @@ TEST_CASE("inversion: the cost counts what follows the iterations in time and me
                        Catch::Contains("600.") && Catch::Contains("all together"));
 }
 
+TEST_CASE("inversion: a run whose matrices the machine cannot hold is refused, with its size",
+          "[inversion]") {
+  const Inversion run(MPI_COMM_SELF, layers());
+  CHECK_NOTHROW(inversion::require_memory(run, 1e9));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { inversion::require_memory(run, 100.0); }),
+             tests::HasId("too_large", {"1 rank(s)", "matrix_free"}));
+  const Inversion by_products(
+      MPI_COMM_SELF, layers(),
+      inversion::GaussNewtonOptions{.space = inversion::optimize::SystemSpace::matrix_free});
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { inversion::require_memory(by_products, 10.0); }),
+             tests::HasId("too_large", {"fewer cells or data"}));
+
+  Problem problem = layers();
+  problem.forward.cost = [](const inversion::Unknowns&, const Eigen::VectorXd&) {
+    return inversion::ForwardCost{.iterations = {.forward_s = 1.0, .bytes = 1e18}};
+  };
+  CHECK_THAT(inversion::cost_in_words(Inversion(MPI_COMM_SELF, problem)),
+             Catch::Contains("too much for 1 rank(s)"));
+}
+
 TEST_CASE("inversion: the cost without a Jacobian counts products and the memory of a subspace",
           "[inversion]") {
   Problem problem = layers();
