@@ -99,6 +99,9 @@ Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOption
   Place place = place_of(data, options);
   check_sea(options, place.ground.surface);
   const mesh::Earth earth{grid_of(data, options), place.ground.surface, options.sea};
+  physics::mt::warn_of_sites_outside(
+      data.survey.stations, earth.grid,
+      "check the origin of the start model, and the units and the origin of the stations");
   physics::mt::warn_of_close_sites(
       data.survey.stations, earth.grid,
       "take more columns (grid.n_columns), or leave one of the two out if they disagree");

@@ -128,7 +128,8 @@ Ground ground_under(const Observations& observed, const GroundOptions& options) 
   if (on_map && options.elevation == Elevation::file) warn_of_elevations(stations, ground.surface);
   warn_of_tilts(stations, ground.surface);
   if (ground.surface.is_flat())
-    core::log::info("flat surface at {:.0f} m above sea level", ground.elevation_m);
+    core::log::info("flat surface at {:.0f} m above sea level",
+                    ground.elevation_m - ground.surface.lowest_m());
   if (observed.profile.is_map) return ground;
   warn_of_sites_at_kinks(observed.survey.stations, ground.surface.profile(),
                          options.elevation == Elevation::stations

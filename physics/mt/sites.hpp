@@ -57,6 +57,11 @@ struct SiteOffLine {
 /// profile.
 void warn_of_sites_off_line(const std::vector<Station>& stations, const Profile& profile);
 
+/// Logs one warning that names the stations outside the columns of a grid, beyond which a model continues as
+/// at its edge, if there are any. `way_out`: a remedy for the user.
+void warn_of_sites_outside(const std::vector<Station>& stations, const mesh::TensorGrid& grid,
+                           const std::string& way_out);
+
 /// Two sites closer together than half a column of the grid, on a line two neighbours. No cell lies between
 /// them, so that the model cannot explain a difference of their data.
 struct CloseSites {

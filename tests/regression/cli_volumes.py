@@ -104,6 +104,12 @@ final_accuracy = "iteration"
     check(all(f'"posterior/{name}"' in vtk for name in ("deviation_decades", "resolution", "investigated")), "ParaView has deviations, resolution and what is investigated")
     check("depth of investigation" in open(folder / "judged/report.html").read().lower(), "the report states the depth of investigation")
 
+    # Sites beyond the cells of a model file are named; models of TOML files have no end
+    far = folder.write("far.csv", "site,x_m,y_m\nnear,0,0\nlost,9e6,100\n")
+    expect(0, ["1 of 2 stations stand outside the cells of the model (x ", "lost (x 9e+06 m, y 100 m)", "origin of the model"], "forward", "--model", os.path.join(out, "result.h5"), "--sites", far, "--periods", "1", *coarse, "-o", folder / "far_out.csv")
+    said = run("forward", "--model", half, "--sites", far, "--periods", "1", *coarse, "-o", folder / "far_half.csv")
+    check(said.returncode == 0 and "outside the cells" not in said.stdout + said.stderr, "a half-space has no end")
+
     # Inter-station functions: by a column of references, out to CSV and ModEM data, and back into an inversion
     referred = folder.write("referred.csv", "site,x_m,y_m,reference\na,-3000,-2000,b\nb,100,300,\nc,2500,-1500,b\n")
     rows = {r["site"]: r for r in rows_of(run("forward", "--model", block, "--sites", referred, "--periods", "1", *coarse).stdout)}

@@ -6,6 +6,7 @@
 #include "io/info/info.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/modem.hpp"
+#include "io/survey/kinds.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
 #include "io/text/text_file.hpp"
@@ -14,6 +15,7 @@
 #include "physics/mt/d3/certificate.hpp"
 #include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/responses.hpp"
+#include "physics/mt/sites.hpp"
 
 #include <utility>
 
@@ -21,6 +23,14 @@ namespace lodestone::mt_invert::commands {
 namespace {
 
 namespace mt = physics::mt;
+
+/// Warns of sites outside the cells of a model file. Models of TOML files have no end.
+void warn_of_sites_outside(const std::string& model_path, const physics::mesh::Model& model,
+                           const mt::Survey& survey) {
+  if (io::survey::kind_of_file(model_path) == io::survey::FileKind::toml) return;
+  mt::warn_of_sites_outside(survey.stations, model.earth.grid,
+                            "check the origin of the model, and the units of the sites (m)");
+}
 
 /// Returns sign and units as in the file the sites came from.
 io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites) {
@@ -71,7 +81,7 @@ void report_meshes(MPI_Comm comm, const std::string& summary, const mt::Certific
   if (!certificate.passed)
     core::log::warning(
         core::log::Id("mt_invert#certificate_failed"),
-        "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
+        "the certificate fails: the responses of these meshes may miss the tolerance where it says so; take a finer --accuracy");
 }
 
 /// Returns the map from resistivities to the responses of a section or a volume, on meshes that resolve both.
@@ -115,6 +125,7 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments, const cli
         arguments.model_path);
   auto sites =
       io::survey::read_forward_sites(arguments.sites_path, arguments.periods_s, model, arguments.off_surface);
+  warn_of_sites_outside(arguments.model_path, model, sites.survey);
   if (arguments.definition) {
     for (auto& station : sites.survey.stations) station.definition = *arguments.definition;
   }

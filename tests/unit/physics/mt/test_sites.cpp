@@ -127,6 +127,31 @@ TEST_CASE("close sites: pairs closer than half a column are named with their dis
   CHECK(mt::close_sites(stations, TensorGrid::section({0.0, 1000.0}, {0.0, 1.0})).size() == 2);
 }
 
+TEST_CASE("sites outside: those beyond the columns of a grid are named, on its edge they are not",
+          "[physics]") {
+  std::vector<mt::Station> stations(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    stations[i].name = std::string(1, static_cast<char>('a' + i));
+    stations[i].y_m = std::array{0.0, 1000.0, 1000.5}[i];
+    stations[i].x_m = std::array{-7.0, 0.0, 0.0}[i];
+  }
+  using physics::mesh::TensorGrid;
+  const auto warned = [&](const TensorGrid& grid) {
+    return tests::text_with(
+        tests::warnings_of([&] { mt::warn_of_sites_outside(stations, grid, "check the origin"); }),
+        "mt::sites#outside");
+  };
+  CHECK_THAT(warned(TensorGrid::section({0.0, 500.0, 1000.0}, {0.0, 1.0})),
+             Catch::Contains("1 of 3 stations") && Catch::Contains("(y 0 to 1000 m)") &&
+                 Catch::Contains("c (y 1000.5 m); check the origin"));
+  const TensorGrid volume(physics::mesh::Edges{.x_m = {-5, 5}, .y_m = {0, 1000}, .z_m = {0, 1}});
+  CHECK_THAT(warned(volume),
+             Catch::Contains("2 of 3 stations") && Catch::Contains("a (x -7 m, y 0 m), c (x 0 m"));
+  stations.resize(2);
+  CHECK(warned(TensorGrid::section({0.0, 1000.0}, {0.0, 1.0})).empty());
+  CHECK(warned(TensorGrid::layers(1.0, 1.0, 2)).empty());
+}
+
 TEST_CASE("close sites: on a map both distances count", "[physics]") {
   std::vector<mt::Station> stations(3);
   for (std::size_t i = 0; i < 3; ++i) stations[i].name = std::string(1, static_cast<char>('a' + i));
