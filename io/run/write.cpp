@@ -22,22 +22,29 @@ bool is_section(const inversion::Outcome& outcome) {
          outcome.model.property.name == physics::mesh::Property{}.name;
 }
 
-void write_files(const RunFolder& folder, const inversion::Outcome& outcome, const WriteOptions& options) {
-  const core::ScopedTimer timer("run/write results");
+void write_data(const RunFolder& folder, const inversion::Outcome& outcome, const WriteOptions& options) {
   core::make_folder(folder.path());
   write_result(folder.result(), outcome);
   if (is_section(outcome)) model::write_section_csv(folder.section_csv(), outcome.model);
   for (const inversion::NamedTable& each : outcome.tables) {
     if (each.own_file) csv::write_table((folder.path() / (each.name + ".csv")).string(), each.table);
   }
-  if (options.vtk) {
-    core::make_folder(folder.vtk());
-    vtk::write_result_vtk(folder.vtk(), outcome);
-  }
+  if (options.vtk) core::make_folder(folder.vtk());
+}
+
+void write_report(const RunFolder& folder, const inversion::Outcome& outcome, const WriteOptions& options) {
   if (options.report)
     core::log::info("report:     {}", report::write_report(folder.path(), outcome).string());
   core::log::info("results:    {}", folder.result());
   if (options.vtk) core::log::info("ParaView:   {}", folder.vtk());
+}
+
+void write_files(MPI_Comm comm, const RunFolder& folder, const inversion::Outcome& outcome,
+                 const WriteOptions& options) {
+  const core::ScopedTimer timer("run/write results");
+  core::on_rank_zero(comm, [&] { write_data(folder, outcome, options); });
+  if (options.vtk) vtk::write_result_vtk(comm, folder.vtk(), outcome);
+  core::on_rank_zero(comm, [&] { write_report(folder, outcome, options); });
 }
 
 /// Writes the files that change with the certificate once more; each replaces the one before at once.
@@ -50,7 +57,7 @@ void write_again(const RunFolder& folder, const inversion::Outcome& outcome, con
 
 void write_first(MPI_Comm comm, const RunFolder& folder, const inversion::Outcome& outcome,
                  const WriteOptions& options) {
-  if (!outcome.was_stopped()) core::on_rank_zero(comm, [&] { write_files(folder, outcome, options); });
+  if (!outcome.was_stopped()) write_files(comm, folder, outcome, options);
   if (outcome.ending.code == core::ExitCode::solver)
     throw core::SolverError("io::run#inversion_failed", "{}; the last good model (iteration {}) is in {}",
                             outcome.ending.text,

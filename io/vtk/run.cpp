@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/vtk/run.hpp"
 
+#include "io/vtk/pieces.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -130,7 +132,7 @@ StationPoints station_points(const inversion::Outcome& outcome) {
   return points;
 }
 
-std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
+std::vector<std::filesystem::path> write_result_vtk(MPI_Comm comm, const std::filesystem::path& folder,
                                                     const inversion::Outcome& outcome) {
   const std::string stem = outcome.model.earth.grid.dimension() == 2 ? "section" : "model";
   const physics::mesh::Model& model = outcome.model;
@@ -138,11 +140,10 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
   const StationPoints stations = station_points(outcome);
   std::vector<std::filesystem::path> written;
   const auto write_in = [&](const physics::mesh::Frame& frame, const std::string& ending) {
-    written.push_back(folder / (stem + ending + ".vtu"));
-    write_model_vtu(written.back(), model, frame, arrays);
+    written.push_back(write_model(comm, folder, stem + ending, model, frame, arrays));
     if (stations.names.empty()) return;
     written.push_back(folder / ("stations" + ending + ".vtp"));
-    write_stations_vtp(written.back(), stations, frame);
+    core::on_rank_zero(comm, [&] { write_stations_vtp(written.back(), stations, frame); });
   };
   write_in({}, "");
   if (outcome.frame.is_on_map()) write_in(outcome.frame, "_world");

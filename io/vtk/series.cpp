@@ -4,7 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/markup.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
-#include "io/vtk/model_file.hpp"
+#include "io/vtk/pieces.hpp"
 
 #include <fmt/format.h>
 
@@ -26,24 +26,32 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
   core::write_file(path.string(), text);
 }
 
-ModelSeries::ModelSeries(std::filesystem::path folder, std::string stem, mesh::Earth earth, mesh::Frame frame)
-    : folder_(std::move(folder)), stem_(std::move(stem)), earth_(std::move(earth)), frame_(std::move(frame)) {
-  core::make_folder(folder_);
+ModelSeries::ModelSeries(MPI_Comm comm, std::filesystem::path folder, std::string stem, mesh::Earth earth,
+                         mesh::Frame frame)
+    : comm_(comm),
+      folder_(std::move(folder)),
+      stem_(std::move(stem)),
+      earth_(std::move(earth)),
+      frame_(std::move(frame)) {
+  core::on_rank_zero(comm_, [&] { core::make_folder(folder_); });
 }
 
 void ModelSeries::add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity) {
-  const auto name = [&](int k) { return fmt::format("{}_{:04}.vtu", stem_, k); };
-  write_model_vtu(folder_ / name(iteration),
-                  mesh::resistivity_model(earth_, Eigen::pow(10.0, log10_resistivity.array())), frame_);
+  const auto name = [&](int k) { return fmt::format("{}_{:04}", stem_, k); };
+  write_model(comm_, folder_, name(iteration),
+              mesh::resistivity_model(earth_, Eigen::pow(10.0, log10_resistivity.array())), frame_);
   // Files of earlier iterations belong to the series also when an earlier process wrote them; later ones are
   // leftovers of another run.
-  std::vector<SeriesEntry> entries;
-  for (int k = 0; k <= iteration; ++k) {
-    if (std::filesystem::exists(folder_ / name(k))) {
-      entries.push_back({static_cast<double>(k), name(k)});
+  core::on_rank_zero(comm_, [&] {
+    std::vector<SeriesEntry> entries;
+    for (int k = 0; k <= iteration; ++k) {
+      for (const char* ending : {".vtu", ".pvtu"}) {
+        if (std::filesystem::exists(folder_ / (name(k) + ending)))
+          entries.push_back({static_cast<double>(k), name(k) + ending});
+      }
     }
-  }
-  write_pvd(folder_ / (stem_ + ".pvd"), entries);
+    write_pvd(folder_ / (stem_ + ".pvd"), entries);
+  });
 }
 
 namespace {
@@ -51,21 +59,17 @@ namespace {
 class SaveModels final : public inversion::optimize::Directive {
  public:
   SaveModels(MPI_Comm comm, const std::string& folder, const inversion::Stage& stage)
-      : comm_(comm), stage_(stage), n_iterations_before_(stage.history().n_iterations_before()) {
-    core::on_rank_zero(
-        comm_, [&] { series_ = std::make_unique<ModelSeries>(folder, "model", stage.problem->earth); });
-  }
+      : stage_(stage),
+        n_iterations_before_(stage.history().n_iterations_before()),
+        series_(comm, folder, "model", stage.problem->earth) {}
   void on_iteration(const inversion::optimize::IterationView& view) override {
-    core::on_rank_zero(comm_, [&] {
-      series_->add(n_iterations_before_ + view.record.iteration, stage_.unknowns.to_cells(view.model));
-    });
+    series_.add(n_iterations_before_ + view.record.iteration, stage_.unknowns.to_cells(view.model));
   }
 
  private:
-  MPI_Comm comm_;
   const inversion::Stage& stage_;
   int n_iterations_before_;
-  std::unique_ptr<ModelSeries> series_;  ///< on rank 0
+  ModelSeries series_;
 };
 
 }  // namespace

@@ -21,18 +21,19 @@ struct SeriesEntry {
 /// Writes the .pvd that lists a series. errors: FileError.
 void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>& entries);
 
-/// The model of every iteration: `<stem>_0000.vtu` … and `<stem>.pvd`, which lists the iterations up to the
-/// last added one after every `add`.
+/// The model of every iteration: `<stem>_0000.vtu` (.pvtu as `write_model` has it) … and `<stem>.pvd`, which
+/// lists the iterations up to the last added one after every `add`. collective.
 class ModelSeries {
  public:
   /// Makes the folder. errors: FileError when it cannot be made.
-  ModelSeries(std::filesystem::path folder, std::string stem, physics::mesh::Earth earth,
+  ModelSeries(MPI_Comm comm, std::filesystem::path folder, std::string stem, physics::mesh::Earth earth,
               physics::mesh::Frame frame = {});
   /// Writes one iteration; one that is added again after a resume replaces its file. errors: FileError,
   /// ShapeError.
   void add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity);
 
  private:
+  MPI_Comm comm_;
   std::filesystem::path folder_;
   std::string stem_;
   physics::mesh::Earth earth_;

@@ -4,19 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <utility>
 
 namespace lodestone::core {
 namespace {
-
-/// Returns the text of rank `root` on every rank. collective.
-std::string broadcast_from(MPI_Comm comm, int root, std::string text) {
-  auto length = static_cast<std::int64_t>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT64_T, root, comm);
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, root, comm);
-  return text;
-}
 
 // Entries sent at once: bounds buffers and keeps MPI's counts inside int; those of large matrices that are
 // packed first shall stay in the cache.
@@ -183,8 +173,12 @@ std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held)
   return owner;
 }
 
-std::string broadcast_text(MPI_Comm comm, std::string text) {
-  return broadcast_from(comm, 0, std::move(text));
+std::string broadcast_text(MPI_Comm comm, std::string text, int root) {
+  auto length = static_cast<std::int64_t>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT64_T, root, comm);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, root, comm);
+  return text;
 }
 
 bool any_rank(MPI_Comm comm, bool here) {
@@ -197,8 +191,8 @@ void throw_together(MPI_Comm comm, const Worded& failure) {
   int first = failure.empty() ? std::numeric_limits<int>::max() : rank_of(comm);
   MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == std::numeric_limits<int>::max()) return;
-  const std::string text = broadcast_from(comm, first, failure.text);
-  throw SolverError(Worded{text, broadcast_from(comm, first, failure.place)});
+  const std::string text = broadcast_text(comm, failure.text, first);
+  throw SolverError(Worded{text, broadcast_text(comm, failure.place, first)});
 }
 
 }  // namespace lodestone::core

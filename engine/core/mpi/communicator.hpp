@@ -28,8 +28,8 @@ void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
 /// Returns for each row the rank that shall work on it: of the ranks that hold it the one with the fewest
 /// rows so far, −1 if no rank holds it. `held`: one entry per row, nonzero if this rank holds it. collective.
 [[nodiscard]] std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held);
-/// Returns rank 0's text on every rank. collective.
-[[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text);
+/// Returns the text of rank `root` on every rank. collective.
+[[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text, int root = 0);
 /// Returns true on every rank if `here` is true on any rank (stop requests, failures). collective.
 [[nodiscard]] bool any_rank(MPI_Comm comm, bool here);
 /// If `failure` is not empty on any rank, throws SolverError with text and place of the first such failure on

@@ -30,20 +30,25 @@ std::optional<Error> error_of(const std::function<void()>& action) {
 
 }  // namespace
 
-void on_rank_zero(MPI_Comm comm, const std::function<void()>& action) {
+void on_rank_zero(MPI_Comm comm, const std::function<void()>& action) { on_first_ranks(comm, 1, action); }
+
+void on_first_ranks(MPI_Comm comm, int n_ranks, const std::function<void()>& action) {
   int started = 0;
   MPI_Initialized(&started);
   if (started == 0) return action();
   std::optional<Error> error;
-  if (rank_of(comm) == 0) error = error_of(action);
-  int code = error ? static_cast<int>(error->exit_code()) : 0;
+  if (rank_of(comm) < n_ranks) error = error_of(action);
+  const int here = error ? rank_of(comm) : size_of(comm);
+  int first = 0;  // that failed; the number of ranks where none did
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibcast(&code, 1, MPI_INT, 0, comm, &request);
+  MPI_Iallreduce(&here, &first, 1, MPI_INT, MPI_MIN, comm, &request);
   wait_with_pauses(request);
-  if (code == 0) return;
-  const std::string text = broadcast_text(comm, error ? error->what() : std::string());
+  if (first == size_of(comm)) return;
+  int code = error ? static_cast<int>(error->exit_code()) : 0;
+  MPI_Bcast(&code, 1, MPI_INT, first, comm);
+  const std::string text = broadcast_text(comm, error ? error->what() : std::string(), first);
   throw Error(static_cast<ExitCode>(code), text,
-              broadcast_text(comm, error ? error->place() : std::string()));
+              broadcast_text(comm, error ? error->place() : std::string(), first));
 }
 
 }  // namespace lodestone::core

@@ -243,8 +243,8 @@ TEST_CASE("result: ParaView files and report of a result read again are those of
   io::report::write_report(run.path(), result);
   io::report::write_report(again.path(), read);
   CHECK(test::slurp(again / "report.html") == test::slurp(run / "report.html"));
-  const auto first = io::vtk::write_result_vtk(run.path(), result),
-             second = io::vtk::write_result_vtk(again.path(), read);
+  const auto first = io::vtk::write_result_vtk(MPI_COMM_SELF, run.path(), result),
+             second = io::vtk::write_result_vtk(MPI_COMM_SELF, again.path(), read);
   REQUIRE(first.size() == 4);
   for (std::size_t k = 0; k < first.size(); ++k) CHECK(test::slurp(second[k]) == test::slurp(first[k]));
 }

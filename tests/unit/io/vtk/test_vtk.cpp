@@ -137,13 +137,13 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
   io::vtk::write_model_vtu(folder / "dry.vtu", section);
   CHECK(read_vtu(folder / "dry.vtu")->GetCellData()->GetArray("sea") == nullptr);
   section.earth.sea = {.level_m = -60.0, .resistivity_ohm_m = 0.3};  // above the whole section
-  io::vtk::ModelSeries series(folder / "vtk", "model", section.earth);
+  io::vtk::ModelSeries series(MPI_COMM_SELF, folder / "vtk", "model", section.earth);
   series.add(0, section.values.array().log10());
   CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
   inversion::Outcome result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
   result.model.earth.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
-  io::vtk::write_result_vtk(folder.path(), result);
+  io::vtk::write_result_vtk(MPI_COMM_SELF, folder.path(), result);
   const auto written = read_vtu(folder / "section.vtu");
   REQUIRE(written->GetNumberOfCells() == 50 + 10);
   CHECK(value(written->GetCellData(), "sea", 50) == 1.0);
@@ -233,7 +233,7 @@ TEST_CASE("vtk: a series lists the iterations up to the last, also after a resum
   const mesh::Model section = draped_section();
   const Eigen::VectorXd model = section.values.array().log10();
   for (const auto& iterations : {std::vector<int>{0, 1, 2}, std::vector<int>{1}}) {
-    io::vtk::ModelSeries series(folder / "vtk", "model", section.earth);
+    io::vtk::ModelSeries series(MPI_COMM_SELF, folder / "vtk", "model", section.earth);
     for (const int iteration : iterations) {
       series.add(iteration, model.array() + iteration);
     }
@@ -249,7 +249,7 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
   inversion::Outcome result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
   result.frame.elevation_m = 100.0;
-  for (const auto& path : io::vtk::write_result_vtk(folder.path(), result)) {
+  for (const auto& path : io::vtk::write_result_vtk(MPI_COMM_SELF, folder.path(), result)) {
     CHECK(std::filesystem::exists(path));
   }
   const auto stations = read_vtp(folder / "stations.vtp");
@@ -272,7 +272,7 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
 TEST_CASE("vtk: layers of another property are a model without stations") {
   const OutputFolder folder;
   const inversion::Outcome outcome = test::layers_of_density();
-  CHECK(io::vtk::write_result_vtk(folder.path(), outcome) ==
+  CHECK(io::vtk::write_result_vtk(MPI_COMM_SELF, folder.path(), outcome) ==
         std::vector<std::filesystem::path>{folder / "model.vtu"});
   const auto grid = read_vtu(folder / "model.vtu");
   CHECK(value(grid->GetCellData(), "density", 4) == 2900.0);
