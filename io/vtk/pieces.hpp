@@ -6,8 +6,8 @@
 
 namespace lodestone::io::vtk {
 
-/// A rank writes so many cells in about a second (docs/decisions/039-pieces-of-volumes.md).
-inline constexpr Eigen::Index cells_per_piece = 500'000;
+/// A rank writes so many cells in less than a second (docs/decisions/039-pieces-of-volumes.md).
+inline constexpr Eigen::Index cells_per_piece = 250'000;
 
 /// Returns in how many pieces so many ranks write a model. Only volumes have several, of `least` cells or
 /// more each.

@@ -197,3 +197,19 @@ TEST_CASE("on_rank_zero: one rank acts, and its error with its exit code is thro
     CHECK(error.exit_code() == ExitCode::file);
   }
 }
+
+TEST_CASE("on_first_ranks: those ranks act, and the error of the first that fails is thrown on every rank",
+          "[mpi]") {
+  const int n = std::min(size_of(world), 2);
+  int n_calls = 0;
+  on_first_ranks(world, n, [&] { ++n_calls; });
+  CHECK(n_calls == (rank_of(world) < n ? 1 : 0));
+  const Error error = error_of<Error>([&] {
+    on_first_ranks(world, n, [&] {
+      if (rank_of(world) == n - 1) throw FileError("io#disk_full", "the disk is full");
+    });
+  });
+  CHECK(std::string(error.what()) == "[io] the disk is full");
+  CHECK(error.place() == "io#disk_full");
+  CHECK(error.exit_code() == ExitCode::file);
+}
