@@ -79,9 +79,10 @@ void write_output(const std::string& path, const io::survey::ForwardSites& sites
 void report_meshes(MPI_Comm comm, const std::string& summary, const mt::Certificate& certificate) {
   core::on_rank_zero(comm, [&] { core::log::print_out(summary + "\n" + certificate.table() + "\n"); });
   if (!certificate.passed)
-    core::log::warning(
-        core::log::Id("mt_invert#certificate_failed"),
-        "the certificate fails: the responses of these meshes may miss the tolerance where it says so; take a finer --accuracy");
+    core::log::warning(core::log::Id("mt_invert#certificate_failed"),
+                       "the certificate fails: the responses of these meshes may miss the tolerance where it "
+                       "says so; take a "
+                       "finer --accuracy");
 }
 
 /// Returns the map from resistivities to the responses of a section or a volume, on meshes that resolve both.
