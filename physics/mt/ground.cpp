@@ -89,6 +89,29 @@ void warn_of_elevations(const std::vector<Station>& stations, const mesh::Surfac
       n, stations.size(), names, n > 10 ? fmt::format(" and {} more", n - 10) : "");
 }
 
+/// Warns of stations beyond the points of a map, where it continues level.
+void warn_of_ends(const std::vector<Station>& stations, const mesh::Surface& surface) {
+  if (!surface.is_map()) return;
+  const auto is_within = [](const std::vector<double>& points, double at) {
+    return at >= points.front() && at <= points.back();
+  };
+  std::string names;
+  std::size_t n = 0;
+  for (const Station& station : stations) {
+    if (is_within(surface.x_m(), station.x_m) && is_within(surface.y_m(), station.y_m)) continue;
+    if (++n <= 10)
+      names += fmt::format("{}{} (x {:.6g} m, y {:.6g} m)", n > 1 ? ", " : "", station.name, station.x_m,
+                           station.y_m);
+  }
+  if (n == 0) return;
+  core::log::warning(core::log::Id("mt::ground#beyond_the_map"),
+                     "{} of {} stations stand beyond the points of profile.surface_file (x {:.6g} to {:.6g} "
+                     "m, y {:.6g} to {:.6g} m), where it continues level: {}{}; its coordinates are those of "
+                     "the stations, in metres",
+                     n, stations.size(), surface.x_m().front(), surface.x_m().back(), surface.y_m().front(),
+                     surface.y_m().back(), names, n > 10 ? fmt::format(" and {} more", n - 10) : "");
+}
+
 mesh::Surface surface_of(const std::vector<Station>& stations, const Observations& observed,
                          const GroundOptions& options) {
   if (options.elevation == Elevation::stations) return surface_through(stations);
@@ -125,6 +148,7 @@ Ground ground_under(const Observations& observed, const GroundOptions& options) 
   Ground ground;
   if (on_map && options.elevation != Elevation::file) ground.elevation_m = mean_m;
   ground.surface = surface_of(stations, observed, options);
+  warn_of_ends(stations, ground.surface);
   if (on_map && options.elevation == Elevation::file) warn_of_elevations(stations, ground.surface);
   warn_of_tilts(stations, ground.surface);
   if (ground.surface.is_flat())

@@ -33,9 +33,10 @@ struct Ground {
 };
 
 /// Returns the surface under stations, on a profile or a map. Warns of tilts that are not the slope of the
-/// surface, and on profiles of sites at kinks. errors: FormatError on a station without elevation where the
-/// surface goes through the stations; InvalidArgument where stations on a map are to make the surface, or a
-/// profile stands under a map of depths; those of `check_site_depths`.
+/// surface. Likewise of stations beyond the points of a map, and of sites at kinks of a profile. errors:
+/// FormatError on a station without elevation where the surface goes through the stations; InvalidArgument
+/// where stations on a map are to make the surface, or a profile stands under a map of depths; those of
+/// `check_site_depths`.
 [[nodiscard]] Ground ground_under(const Observations& observed, const GroundOptions& options = {});
 
 }  // namespace lodestone::physics::mt

@@ -198,7 +198,7 @@ TEST_CASE("distortion: one step with the Jacobian is the step without it", "[inv
 }
 
 TEST_CASE("distortion: a descent finds the matrices as well", "[inversion]") {
-  const optimize::DescentOptions descent{.stop = {.max_iterations = 30, .target_rms = 1.02}};
+  const optimize::DescentOptions descent{.stop = {.max_iterations = 40, .target_rms = 1.02}};
   const Outcome out = Inversion(MPI_COMM_SELF, problem_of(mt::DistortionMatrixOptions{}), descent).minimize();
   const Eigen::VectorXd wrong = out.further - true_entries();
   INFO("rms " << out.ending.rms << " after " << out.history.size() - 1 << "; entries " << rms(true_entries())
