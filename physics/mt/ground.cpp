@@ -89,27 +89,13 @@ void warn_of_elevations(const std::vector<Station>& stations, const mesh::Surfac
       n, stations.size(), names, n > 10 ? fmt::format(" and {} more", n - 10) : "");
 }
 
-/// Warns of stations beyond the points of a map, where it continues level.
+/// Warns of stations beyond the points of a map.
 void warn_of_ends(const std::vector<Station>& stations, const mesh::Surface& surface) {
   if (!surface.is_map()) return;
-  const auto is_within = [](const std::vector<double>& points, double at) {
-    return at >= points.front() && at <= points.back();
-  };
-  std::string names;
-  std::size_t n = 0;
-  for (const Station& station : stations) {
-    if (is_within(surface.x_m(), station.x_m) && is_within(surface.y_m(), station.y_m)) continue;
-    if (++n <= 10)
-      names += fmt::format("{}{} (x {:.6g} m, y {:.6g} m)", n > 1 ? ", " : "", station.name, station.x_m,
-                           station.y_m);
-  }
-  if (n == 0) return;
-  core::log::warning(core::log::Id("mt::ground#beyond_the_map"),
-                     "{} of {} stations stand beyond the points of profile.surface_file (x {:.6g} to {:.6g} "
-                     "m, y {:.6g} to {:.6g} m), where it continues level: {}{}; its coordinates are those of "
-                     "the stations, in metres",
-                     n, stations.size(), surface.x_m().front(), surface.x_m().back(), surface.y_m().front(),
-                     surface.y_m().back(), names, n > 10 ? fmt::format(" and {} more", n - 10) : "");
+  const auto &x = surface.x_m(), &y = surface.y_m();
+  warn_of_sites_outside(stations, mesh::Box{.x_m = {x.front(), x.back()}, .y_m = {y.front(), y.back()}},
+                        "the points of profile.surface_file, which continues level",
+                        "its coordinates are those of the stations, in metres");
 }
 
 mesh::Surface surface_of(const std::vector<Station>& stations, const Observations& observed,

@@ -203,34 +203,29 @@ std::vector<CloseSites> close_sites(const std::vector<Station>& stations, const 
   return found;
 }
 
-void warn_of_sites_outside(const std::vector<Station>& stations, const mesh::TensorGrid& grid,
-                           const std::string& way_out) {
-  const auto is_within = [&grid](mesh::Axis axis, double at) {
-    if (!grid.has(axis)) return true;
-    const std::vector<double>& edges = grid.edges_m(axis);
-    return at >= edges.front() && at <= edges.back();
-  };
+void warn_of_sites_outside(const std::vector<Station>& stations, const mesh::Box& within,
+                           const std::string& what, const std::string& way_out) {
   std::vector<Station> outside;
   std::ranges::copy_if(stations, std::back_inserter(outside), [&](const Station& station) {
-    return !is_within(mesh::Axis::x, station.x_m) || !is_within(mesh::Axis::y, station.y_m);
+    return !within.x_m.contains(station.x_m) || !within.y_m.contains(station.y_m);
   });
   if (outside.empty()) return;
-  const auto range = [&grid](mesh::Axis axis) {
-    return fmt::format("{:.6g} to {:.6g} m", grid.edges_m(axis).front(), grid.edges_m(axis).back());
+  const bool on_map = std::isfinite(within.x_m.from);
+  const auto place_of = [&](const Station& station) {
+    const std::string x = on_map ? fmt::format("x {:.6g} m, ", station.x_m) : "";
+    return fmt::format("{} ({}y {:.6g} m)", station.name, x, station.y_m);
   };
-  const bool on_map = grid.has(mesh::Axis::x);
-  core::log::warning(
-      core::log::Id("mt::sites#outside"),
-      "{} of {} stations stand outside the cells of the model ({}y {}), which continues as at its "
-      "edge: {}; {}",
-      outside.size(), stations.size(), on_map ? fmt::format("x {}, ", range(mesh::Axis::x)) : "",
-      range(mesh::Axis::y),
-      list_of(outside,
-              [&](const Station& station) {
-                const std::string x = on_map ? fmt::format("x {:.6g} m, ", station.x_m) : "";
-                return fmt::format("{} ({}y {:.6g} m)", station.name, x, station.y_m);
-              }),
-      way_out);
+  const std::string x = on_map ? fmt::format("x {:.6g} to {:.6g} m, ", within.x_m.from, within.x_m.to) : "";
+  core::log::warning(core::log::Id("mt::sites#outside"),
+                     "{} of {} stations stand outside {} ({}y {:.6g} to {:.6g} m): {}; {}", outside.size(),
+                     stations.size(), what, x, within.y_m.from, within.y_m.to, list_of(outside, place_of),
+                     way_out);
+}
+
+void warn_of_sites_outside(const std::vector<Station>& stations, const mesh::TensorGrid& grid,
+                           const std::string& way_out) {
+  warn_of_sites_outside(stations, grid.extent(), "the cells of the model, which continues as at its edge",
+                        way_out);
 }
 
 void warn_of_close_sites(const std::vector<Station>& stations, const mesh::TensorGrid& grid,

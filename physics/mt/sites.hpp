@@ -57,8 +57,11 @@ struct SiteOffLine {
 /// profile.
 void warn_of_sites_off_line(const std::vector<Station>& stations, const Profile& profile);
 
-/// Logs one warning that names the stations outside the columns of a grid, if there are any. A model
-/// continues there as at its edge. `way_out`: a remedy for the user.
+/// Logs one warning that names the stations outside a box, seen from above, if there are any. `what`: its
+/// meaning. `way_out`: a remedy for the user.
+void warn_of_sites_outside(const std::vector<Station>& stations, const mesh::Box& within,
+                           const std::string& what, const std::string& way_out);
+/// Likewise of the columns of a grid.
 void warn_of_sites_outside(const std::vector<Station>& stations, const mesh::TensorGrid& grid,
                            const std::string& way_out);
 

@@ -106,7 +106,7 @@ final_accuracy = "iteration"
 
     # Sites beyond the cells of a model file are named; models of TOML files have no end
     far = folder.write("far.csv", "site,x_m,y_m\nnear,0,0\nlost,9e6,100\n")
-    expect(0, ["1 of 2 stations stand outside the cells of the model (x ", "lost (x 9e+06 m, y 100 m)", "origin of the model"], "forward", "--model", os.path.join(out, "result.h5"), "--sites", far, "--periods", "1", *coarse, "-o", folder / "far_out.csv")
+    expect(0, ["1 of 2 stations stand outside the cells of the model, which continues as at its edge (x ", "lost (x 9e+06 m, y 100 m)", "origin of the model"], "forward", "--model", os.path.join(out, "result.h5"), "--sites", far, "--periods", "1", *coarse, "-o", folder / "far_out.csv")
     said = run("forward", "--model", half, "--sites", far, "--periods", "1", *coarse, "-o", folder / "far_half.csv")
     check(said.returncode == 0 and "outside the cells" not in said.stdout + said.stderr, "a half-space has no end")
 

@@ -81,8 +81,7 @@ void report_meshes(MPI_Comm comm, const std::string& summary, const mt::Certific
   if (!certificate.passed)
     core::log::warning(core::log::Id("mt_invert#certificate_failed"),
                        "the certificate fails: the responses of these meshes may miss the tolerance where it "
-                       "says so; take a "
-                       "finer --accuracy");
+                       "says so; take a finer --accuracy");
 }
 
 /// Returns the map from resistivities to the responses of a section or a volume, on meshes that resolve both.

@@ -18,7 +18,7 @@ TEST_CASE("ground: stations beyond the points of a map are named, those on its e
     return tests::text_with(
         tests::warnings_of(
             [&] { (void)mt::ground_under(observed, {.elevation = mt::Elevation::file, .surface = map}); }),
-        "mt::ground#beyond_the_map");
+        "mt::sites#outside");
   };
   CHECK_THAT(warned(1000.0), Catch::Contains("1 of 3 stations") &&
                                  Catch::Contains("s2 (x 1001 m, y 500 m)") &&
