@@ -158,6 +158,7 @@ void draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double 
       if (!holds(box, place) ||
           std::ranges::any_of(taken, [&](const Box& other) { return overlap(place, other); }))
         continue;
+      canvas.rectangle(place, {Color{1.0, 1.0, 1.0, 0.6}, {}});  // names stand on dark colours, too
       canvas.text({place.x, place.y + 0.5 * place.height}, site.name,
                   {.size = name_size, .vertical = Align::middle});
       taken.push_back(place);

@@ -15,7 +15,7 @@ namespace lodestone::io::report {
 namespace {
 
 constexpr double width = 1000.0, left_margin = 60.0, right_margin = 14.0;
-constexpr double bar_height = 150.0, head = 28.0, gap = 40.0;
+constexpr double bar_height = 150.0, head = 28.0, gap = 40.0, label_size = 9.5;
 constexpr Color bar_colour{0.36, 0.49, 0.60};
 constexpr Color worst_colour{0.78, 0.42, 0.20};
 
@@ -104,7 +104,7 @@ inversion::RmsSum sum_of(const Eigen::VectorXd& residual) {
 double label_height(const Bars& bars) {
   double widest = 0.0;
   for (const std::string& label : bars.labels) {
-    widest = std::max(widest, text_width(label, {.size = 9.5}));
+    widest = std::max(widest, text_width(label, {.size = label_size}));
   }
   return widest + 12.0;
 }
@@ -119,6 +119,22 @@ double top_value(const std::vector<std::vector<Bars>>& rows) {
   return 1.08 * top;
 }
 
+/// Returns the bars whose labels have room beside each other, `step` from one to the next: the largest rms
+/// come first.
+std::vector<std::size_t> named_of(const Bars& bars, double step) {
+  std::vector<std::size_t> order(bars.rms.size()), named;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](std::size_t k) { return std::isfinite(bars.rms[k]) ? bars.rms[k] : -1.0; });
+  for (const std::size_t k : order) {
+    const auto is_near = [&](std::size_t other) {
+      return step * static_cast<double>(std::max(k, other) - std::min(k, other)) < label_size + 1.0;
+    };
+    if (std::ranges::none_of(named, is_near)) named.push_back(k);
+  }
+  return named;
+}
+
 void draw_bars(Canvas& canvas, const Box& box, const Bars& bars, double top, double overall) {
   const Axis no_ticks{0.0, 0.0, Scale::linear, "", TickLabels::hidden, 1};
   const Frame frame(box, no_ticks, {top, 0.0, Scale::linear, "rms", TickLabels::shown, 4});
@@ -130,9 +146,11 @@ void draw_bars(Canvas& canvas, const Box& box, const Bars& bars, double top, dou
     const double height = box.y + box.height - frame.y(bars.rms[k]);
     canvas.rectangle({centre - 0.5 * thickness, frame.y(bars.rms[k]), thickness, height},
                      {bars.rms[k] > 2.0 * overall ? worst_colour : bar_colour, {}});
-    canvas.text({centre, box.y + box.height + 5.0}, bars.labels[k],
-                {.size = 9.5, .horizontal = Align::end, .vertical = Align::middle, .rotation_deg = 90.0});
   }
+  for (const std::size_t k : named_of(bars, step))
+    canvas.text(
+        {box.x + (static_cast<double>(k) + 0.5) * step, box.y + box.height + 5.0}, bars.labels[k],
+        {.size = label_size, .horizontal = Align::end, .vertical = Align::middle, .rotation_deg = 90.0});
   canvas.line({box.x, frame.y(1.0)}, {box.x + box.width, frame.y(1.0)}, {ink, 0.9, {5.0, 4.0}});
   if (std::isfinite(overall)) {
     canvas.line({box.x, frame.y(overall)}, {box.x + box.width, frame.y(overall)}, {worst_colour, 1.1, {}});

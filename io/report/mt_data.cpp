@@ -21,33 +21,62 @@ constexpr double missing = mt::not_given;
 
 constexpr double turn_deg = 360.0;
 
-/// The quantity that holds what is shown directly, and the impedance parts it can be made from.
-struct Sources {
-  Datum direct, real, imaginary;
+/// The values on an axis of their own.
+enum class Kind { rho, phase, plain };
+
+/// A row of what is shown: its names, the datum that holds it, and that whose rule makes it of the parts of
+/// an impedance. Apparent resistivity and phase of xx and yy are no data, and are made by the rules of xy.
+struct Row {
+  const char *title, *slug;
+  Kind kind;
+  std::optional<Datum> direct;
+  Datum rule, real, imaginary;
 };
 
-Sources sources_of(Shown shown) {
-  switch (shown) {
-    case Shown::rho_te:
-      return {Datum::log10_rho_xy, Datum::zxy_re, Datum::zxy_im};
-    case Shown::phase_te:
-      return {Datum::phase_xy, Datum::zxy_re, Datum::zxy_im};
-    case Shown::rho_tm:
-      return {Datum::log10_rho_yx, Datum::zyx_re, Datum::zyx_im};
-    case Shown::phase_tm:
-      return {Datum::phase_yx, Datum::zyx_re, Datum::zyx_im};
-    case Shown::tipper_re:
-      return {Datum::tzy_re, Datum::tzy_re, Datum::tzy_re};
-    case Shown::tipper_im:
-      return {Datum::tzy_im, Datum::tzy_im, Datum::tzy_im};
-  }
-  return {};
+constexpr Row plain(const char* title, const char* slug, Datum datum) {
+  return {title, slug, Kind::plain, datum, datum, datum, datum};
 }
 
-bool has_impedance_source(Shown shown) { return is_rho(shown) || is_phase(shown); }
+/// In the order of `Shown`.
+constexpr std::array rows{
+    Row{"TE apparent resistivity", "te_apparent_resistivity", Kind::rho, Datum::log10_rho_xy,
+        Datum::log10_rho_xy, Datum::zxy_re, Datum::zxy_im},
+    Row{"TE phase", "te_phase", Kind::phase, Datum::phase_xy, Datum::phase_xy, Datum::zxy_re, Datum::zxy_im},
+    Row{"TM apparent resistivity", "tm_apparent_resistivity", Kind::rho, Datum::log10_rho_yx,
+        Datum::log10_rho_yx, Datum::zyx_re, Datum::zyx_im},
+    Row{"TM phase", "tm_phase", Kind::phase, Datum::phase_yx, Datum::phase_yx, Datum::zyx_re, Datum::zyx_im},
+    plain("Tipper, real part", "tipper_real", Datum::tzy_re),
+    plain("Tipper, imaginary part", "tipper_imaginary", Datum::tzy_im),
+    Row{"xx apparent resistivity",
+        "xx_apparent_resistivity",
+        Kind::rho,
+        {},
+        Datum::log10_rho_xy,
+        mt::datum("zxx_re"),
+        mt::datum("zxx_im")},
+    Row{"xx phase", "xx_phase", Kind::phase, {}, Datum::phase_xy, mt::datum("zxx_re"), mt::datum("zxx_im")},
+    Row{"yy apparent resistivity",
+        "yy_apparent_resistivity",
+        Kind::rho,
+        {},
+        Datum::log10_rho_xy,
+        mt::datum("zyy_re"),
+        mt::datum("zyy_im")},
+    Row{"yy phase", "yy_phase", Kind::phase, {}, Datum::phase_xy, mt::datum("zyy_re"), mt::datum("zyy_im")},
+    plain("Tzx, real part", "tzx_real", mt::datum("tzx_re")),
+    plain("Tzx, imaginary part", "tzx_imaginary", mt::datum("tzx_im")),
+    plain("Phase tensor, xx", "phase_tensor_xx", mt::datum("phase_tensor_xx")),
+    plain("Phase tensor, xy", "phase_tensor_xy", mt::datum("phase_tensor_xy")),
+    plain("Phase tensor, yx", "phase_tensor_yx", mt::datum("phase_tensor_yx")),
+    plain("Phase tensor, yy", "phase_tensor_yy", mt::datum("phase_tensor_yy"))};
+static_assert(rows.size() == all_shown.size());
+
+const Row& row_of(Shown shown) { return rows[static_cast<std::size_t>(shown)]; }
+const mt::DatumRule& rule_of(Shown shown) { return mt::rule_of(row_of(shown).rule); }
+bool has_impedance_source(Shown shown) { return row_of(shown).kind != Kind::plain; }
 
 double folded_deg(double degrees, Shown shown) {
-  const double branch_rad = branch_of(mt::rule_of(sources_of(shown).direct)).value_or(0.0);
+  const double branch_rad = branch_of(rule_of(shown)).value_or(0.0);
   return core::wrapped(degrees + branch_rad * mt::deg_per_rad, turn_deg);
 }
 
@@ -59,22 +88,10 @@ void add_residual(ShownDatum& datum, Shown shown) {
 
 }  // namespace
 
-std::string title_of(Shown shown) {
-  static constexpr std::array names{"TE apparent resistivity", "TE phase",
-                                    "TM apparent resistivity", "TM phase",
-                                    "Tipper, real part",       "Tipper, imaginary part"};
-  return names[static_cast<std::size_t>(shown)];
-}
-
-std::string slug_of(Shown shown) {
-  static constexpr std::array names{
-      "te_apparent_resistivity", "te_phase", "tm_apparent_resistivity", "tm_phase", "tipper_real",
-      "tipper_imaginary"};
-  return names[static_cast<std::size_t>(shown)];
-}
-
-bool is_phase(Shown shown) { return shown == Shown::phase_te || shown == Shown::phase_tm; }
-bool is_rho(Shown shown) { return shown == Shown::rho_te || shown == Shown::rho_tm; }
+std::string title_of(Shown shown) { return row_of(shown).title; }
+std::string slug_of(Shown shown) { return row_of(shown).slug; }
+bool is_phase(Shown shown) { return row_of(shown).kind == Kind::phase; }
+bool is_rho(Shown shown) { return row_of(shown).kind == Kind::rho; }
 
 ShownData::ShownData(mt::Observations data, Eigen::VectorXd predicted, Places places)
     : data_(std::move(data)),
@@ -104,23 +121,19 @@ int ShownData::key(Datum quantity, int frequency, int station) const {
 }
 
 bool ShownData::has(Shown shown) const {
-  const Sources sources = sources_of(shown);
-  return std::any_of(data_.survey.keys.begin(), data_.survey.keys.end(), [&](const mt::DatumKey& at) {
-    return at.quantity == sources.direct || (has_impedance_source(shown) && at.quantity == sources.real);
+  const Row& row = row_of(shown);
+  return std::ranges::any_of(data_.survey.keys, [&](const mt::DatumKey& at) {
+    return at.quantity == row.direct || (has_impedance_source(shown) && at.quantity == row.real);
   });
 }
 
 ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
-  const Sources sources = sources_of(shown);
-  const int direct_key = key(sources.direct, frequency, station);
-  if (direct_key >= 0) {
-    return direct(direct_key, shown);
-  }
-  const int real = key(sources.real, frequency, station),
-            imaginary = key(sources.imaginary, frequency, station);
-  if (has_impedance_source(shown) && real >= 0 && imaginary >= 0) {
+  const Row& row = row_of(shown);
+  const int direct_key = row.direct ? key(*row.direct, frequency, station) : -1;
+  if (direct_key >= 0) return direct(direct_key, shown);
+  const int real = key(row.real, frequency, station), imaginary = key(row.imaginary, frequency, station);
+  if (has_impedance_source(shown) && real >= 0 && imaginary >= 0)
     return from_impedance(real, imaginary, shown, frequency);
-  }
   return {missing, missing, missing, false, false, missing};
 }
 
@@ -148,7 +161,7 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
   const mt::Complex observed(data.value[real], data.value[imaginary]),
       predicted(predicted_[real], predicted_[imaginary]);
-  const mt::DatumRule& rule = mt::rule_of(sources_of(shown).direct);
+  const mt::DatumRule& rule = rule_of(shown);
   const double sigma =
       0.5 * (data.sigma[real] + data.sigma[imaginary]) * std::abs(mt::slope_of(rule, observed));
   ShownDatum datum{missing,
@@ -170,6 +183,17 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   }
   add_residual(datum, shown);
   return datum;
+}
+
+double ShownData::rms(int station) const {
+  inversion::RmsSum sum;
+  for (std::size_t k = 0; k < data_.survey.keys.size(); ++k) {
+    const mt::DatumKey& at = data_.survey.keys[k];
+    const auto row = static_cast<Eigen::Index>(k);
+    if (at.station == station && data_.reason[k] == mt::MaskReason::kept)
+      sum.add(mt::difference(mt::rule_of(at.quantity), data_.value[row], predicted_[row]) / data_.sigma[row]);
+  }
+  return sum.rms();
 }
 
 std::vector<int> ShownData::frequencies_by_period() const {

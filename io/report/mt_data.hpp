@@ -11,10 +11,31 @@
 
 namespace lodestone::io::report {
 
-/// The content of pictures, whatever was inverted: impedances become apparent resistivity and phase.
-enum class Shown { rho_te, phase_te, rho_tm, phase_tm, tipper_re, tipper_im };
-inline constexpr std::array all_shown{Shown::rho_te,   Shown::phase_te,  Shown::rho_tm,
-                                      Shown::phase_tm, Shown::tipper_re, Shown::tipper_im};
+/// The content of pictures, whatever was inverted: impedances become apparent resistivity and phase. TE is xy
+/// and TM yx; `tipper_re` and `tipper_im` are those of Tzy.
+enum class Shown {
+  rho_te,
+  phase_te,
+  rho_tm,
+  phase_tm,
+  tipper_re,
+  tipper_im,
+  rho_xx,
+  phase_xx,
+  rho_yy,
+  phase_yy,
+  tzx_re,
+  tzx_im,
+  phase_tensor_xx,
+  phase_tensor_xy,
+  phase_tensor_yx,
+  phase_tensor_yy
+};
+inline constexpr std::array all_shown{
+    Shown::rho_te,          Shown::phase_te,        Shown::rho_tm,          Shown::phase_tm,
+    Shown::tipper_re,       Shown::tipper_im,       Shown::rho_xx,          Shown::phase_xx,
+    Shown::rho_yy,          Shown::phase_yy,        Shown::tzx_re,          Shown::tzx_im,
+    Shown::phase_tensor_xx, Shown::phase_tensor_xy, Shown::phase_tensor_yx, Shown::phase_tensor_yy};
 [[nodiscard]] std::string title_of(Shown shown);  ///< "TE apparent resistivity"
 [[nodiscard]] std::string slug_of(Shown shown);   ///< "te_apparent_resistivity", for file names
 [[nodiscard]] bool is_phase(Shown shown);
@@ -40,6 +61,8 @@ class ShownData {
   [[nodiscard]] Places places() const { return places_; }
   [[nodiscard]] bool has(Shown shown) const;  ///< some datum is there
   [[nodiscard]] ShownDatum at(Shown shown, int frequency, int station) const;
+  /// Returns the rms of all data used of a station, shown or not; NaN without any.
+  [[nodiscard]] double rms(int station) const;
   [[nodiscard]] int n_frequencies() const { return n_frequencies_; }
   [[nodiscard]] int n_stations() const { return n_stations_; }
   [[nodiscard]] const physics::mt::Station& station(int k) const {

@@ -18,8 +18,9 @@ namespace {
 
 constexpr double site_width = 250.0, left_margin = 66.0, right_margin = 12.0, title_height = 22.0,
                  bottom_margin = 44.0, gap = 9.0;
-constexpr double rho_height = 142.0, phase_height = 92.0, tipper_height = 80.0;
+constexpr double rho_height = 142.0, phase_height = 92.0, low_height = 80.0;
 constexpr double least_sigma_drawn = 1e-9;
+constexpr double half_turn_deg = 180.0;  // phases further apart meet beyond the ends of their axis
 
 struct Curve {
   Shown shown;
@@ -27,11 +28,42 @@ struct Curve {
   Marker marker;
 };
 
-bool has_tipper(const ShownData& data) { return data.has(Shown::tipper_re) || data.has(Shown::tipper_im); }
+/// Curves on one pair of axes. Unless its label says so, a panel of phases or apparent resistivities is that
+/// of xy and yx.
+struct Panel {
+  std::string label;
+  double height;
+  std::vector<Curve> curves;
+};
+
+Panel panel(std::string label, double height, Shown first, Shown second) {
+  return {
+      std::move(label), height, {{first, te_colour, Marker::circle}, {second, tm_colour, Marker::square}}};
+}
+
+bool has_any(const ShownData& data, const Panel& panel) {
+  return std::ranges::any_of(panel.curves, [&](const Curve& curve) { return data.has(curve.shown); });
+}
+
+/// Returns the panels of each station, from above: those of which some station has data.
+std::vector<Panel> panels_of(const ShownData& data) {
+  std::vector<Panel> panels{
+      panel("ρₐ (ohm m)", rho_height, Shown::rho_te, Shown::rho_tm),
+      panel("Phase (°)", phase_height, Shown::phase_te, Shown::phase_tm),
+      panel("ρₐ xx, yy", low_height, Shown::rho_xx, Shown::rho_yy),
+      panel("Phase xx, yy", low_height, Shown::phase_xx, Shown::phase_yy),
+      panel("Φ xx, yy", low_height, Shown::phase_tensor_xx, Shown::phase_tensor_yy),
+      panel("Φ xy, yx", low_height, Shown::phase_tensor_xy, Shown::phase_tensor_yx),
+      panel(data.places() == Places::map ? "Tzy" : "Tipper", low_height, Shown::tipper_re, Shown::tipper_im),
+      panel("Tzx", low_height, Shown::tzx_re, Shown::tzx_im)};
+  std::erase_if(panels, [&](const Panel& each) { return !has_any(data, each); });
+  return panels;
+}
 
 double site_height(const ShownData& data) {
-  return title_height + rho_height + gap + phase_height + (has_tipper(data) ? gap + tipper_height : 0.0) +
-         bottom_margin;
+  double height = title_height + bottom_margin - gap;
+  for (const Panel& each : panels_of(data)) height += each.height + gap;
+  return height;
 }
 
 double as_drawn(Shown shown, double value) { return is_rho(shown) ? std::pow(10.0, value) : value; }
@@ -63,25 +95,25 @@ Extent extent_of(const ShownData& data, const std::vector<Curve>& curves, int st
   return extent.empty() ? of_all : extent;
 }
 
-Axis value_axis(const ShownData& data, const std::vector<Curve>& curves, int station) {
-  Extent extent = extent_of(data, curves, station);
-  const Shown kind = curves.front().shown;
+Axis value_axis(const ShownData& data, const Panel& panel, int station) {
+  Extent extent = extent_of(data, panel.curves, station);
+  const Shown kind = panel.curves.front().shown;
   if (is_rho(kind)) {
     extent = extent.empty() ? Extent{1.0, 3.0} : extent;
     const double middle = 0.5 * (extent.low + extent.high),
                  half = std::max(1.0, 0.5 * (extent.high - extent.low) + 0.25);
-    return {std::pow(10.0, middle + half), std::pow(10.0, middle - half), Scale::log10, "ρₐ (ohm m)"};
+    return {std::pow(10.0, middle + half), std::pow(10.0, middle - half), Scale::log10, panel.label};
   }
   if (is_phase(kind)) {
     const double low =
         extent.empty() ? 0.0 : std::max(-180.0, std::min(0.0, std::floor(extent.low / 45.0) * 45.0));
     const double high =
         extent.empty() ? 90.0 : std::min(180.0, std::max(90.0, std::ceil(extent.high / 45.0) * 45.0));
-    return {high, low, Scale::linear, "Phase (°)", TickLabels::shown, 4, high - low > 135.0 ? 90.0 : 30.0};
+    return {high, low, Scale::linear, panel.label, TickLabels::shown, 4, high - low > 135.0 ? 90.0 : 30.0};
   }
   const double size = extent.empty() ? 0.5 : std::max({0.2, std::abs(extent.low), std::abs(extent.high)});
   const double limit = 1.12 * size;
-  return {limit, -limit, Scale::linear, "Tipper", TickLabels::shown, 3};
+  return {limit, -limit, Scale::linear, panel.label, TickLabels::shown, 3};
 }
 
 Axis period_axis(const ShownData& data, TickLabels labels) {
@@ -99,16 +131,19 @@ void draw_prediction(Canvas& canvas, const Frame& frame, const ShownData& data, 
                      int station) {
   std::vector<Point> run;
   const Stroke stroke{curve.color, 1.4, {}};
+  double before = NAN;
+  const auto end_run = [&] {
+    canvas.polyline(run, stroke);
+    run.clear();
+  };
   for (const int f : data.frequencies_by_period()) {
     const double value = data.at(curve.shown, f, station).predicted;
-    if (std::isfinite(value)) {
-      run.push_back(frame.at(data.period_s(f), as_drawn(curve.shown, value)));
-    } else {
-      canvas.polyline(run, stroke);
-      run.clear();
-    }
+    const bool turns = is_phase(curve.shown) && std::abs(value - before) > half_turn_deg;
+    if (turns || !std::isfinite(value)) end_run();
+    if (std::isfinite(value)) run.push_back(frame.at(data.period_s(f), as_drawn(curve.shown, value)));
+    before = value;
   }
-  canvas.polyline(run, stroke);
+  end_run();
 }
 
 void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve,
@@ -132,51 +167,34 @@ void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data
   }
 }
 
-void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const std::vector<Curve>& curves,
-                int station, TickLabels period_labels) {
-  const Frame frame(box, period_axis(data, period_labels), value_axis(data, curves, station));
+void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const Panel& panel, int station,
+                TickLabels period_labels) {
+  const Frame frame(box, period_axis(data, period_labels), value_axis(data, panel, station));
   frame.draw_grid(canvas);
   canvas.begin_clip(box);
-  for (const Curve& curve : curves) {
+  for (const Curve& curve : panel.curves) {
     draw_prediction(canvas, frame, data, curve, station);
   }
-  for (const Curve& curve : curves) {
+  for (const Curve& curve : panel.curves) {
     draw_observations(canvas, frame, data, curve, station);
   }
   canvas.end_clip();
   frame.draw(canvas);
 }
 
-double station_rms(const ShownData& data, int station) {
-  inversion::RmsSum sum;
-  for (const Shown shown : all_shown) {
-    for (int f = 0; f < data.n_frequencies(); ++f) {
-      sum.add(data.at(shown, f, station).residual);
-    }
-  }
-  return sum.rms();
-}
-
 void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station) {
   const double inner = site_width - left_margin - right_margin;
   const double left = corner.x + left_margin;
   double top = corner.y + title_height;
-  const double rms = station_rms(data, station);
+  const double rms = data.rms(station);
   canvas.text({left, top - 7.0}, data.station(station).name, {.size = 12.0, .weight = Weight::bold});
   canvas.text({left + inner, top - 7.0}, std::isfinite(rms) ? fmt::format("rms {:.2f}", rms) : "no data used",
               {.size = 10.0, .color = grey, .horizontal = Align::end});
-  draw_panel(canvas, {left, top, inner, rho_height}, data,
-             {{Shown::rho_te, te_colour, Marker::circle}, {Shown::rho_tm, tm_colour, Marker::square}},
-             station, TickLabels::hidden);
-  top += rho_height + gap;
-  draw_panel(canvas, {left, top, inner, phase_height}, data,
-             {{Shown::phase_te, te_colour, Marker::circle}, {Shown::phase_tm, tm_colour, Marker::square}},
-             station, has_tipper(data) ? TickLabels::hidden : TickLabels::shown);
-  if (has_tipper(data)) {
-    top += phase_height + gap;
-    draw_panel(canvas, {left, top, inner, tipper_height}, data,
-               {{Shown::tipper_re, te_colour, Marker::circle}, {Shown::tipper_im, tm_colour, Marker::square}},
-               station, TickLabels::shown);
+  const std::vector<Panel> panels = panels_of(data);
+  for (const Panel& each : panels) {
+    draw_panel(canvas, {left, top, inner, each.height}, data, each, station,
+               &each == &panels.back() ? TickLabels::shown : TickLabels::hidden);
+    top += each.height + gap;
   }
 }
 
@@ -191,20 +209,30 @@ struct LegendEntry {
 };
 
 std::vector<LegendEntry> legend_of(const ShownData& data) {
-  const bool te = data.has(Shown::rho_te) || data.has(Shown::phase_te),
-             tm = data.has(Shown::rho_tm) || data.has(Shown::phase_tm);
-  const bool both_parts = has_tipper(data), on_map = data.places() == Places::map;
-  const std::string first = on_map ? "xy" : "TE", second = on_map ? "yx" : "TM";
-  const std::string tipper = on_map ? "Tzy" : "tipper";
+  const auto has = [&](std::initializer_list<Shown> any) {
+    return std::ranges::any_of(any, [&](Shown shown) { return data.has(shown); });
+  };
+  const bool te = has({Shown::rho_te, Shown::phase_te}), tm = has({Shown::rho_tm, Shown::phase_tm}),
+             tzy = has({Shown::tipper_re, Shown::tipper_im}), tzx = has({Shown::tzx_re, Shown::tzx_im}),
+             on_map = data.places() == Places::map;
+  std::string first = on_map ? "xy" : "TE", second = on_map ? "yx" : "TM";
+  if (has({Shown::rho_xx, Shown::phase_xx})) first += " and xx";
+  if (has({Shown::rho_yy, Shown::phase_yy})) second += " and yy";
+  const std::string tipper = !on_map ? "tipper" : tzy && tzx ? "Tzy and Tzx" : tzx ? "Tzx" : "Tzy";
   std::vector<LegendEntry> entries;
   if (te) entries.push_back({first + " observed", te_colour, Marker::circle});
-  if (tm) entries.push_back({second + " observed (phase +180°)", tm_colour, Marker::square});
-  if (both_parts)
+  if (tm)
+    entries.push_back(
+        {second + " observed (phase" + (on_map ? " yx" : "") + " +180°)", tm_colour, Marker::square});
+  if (has({Shown::phase_tensor_xx, Shown::phase_tensor_xy}))
+    entries.insert(entries.end(), {{"phase tensor Φ: xx, xy", te_colour, Marker::circle},
+                                   {"yy, yx", tm_colour, Marker::square}});
+  if (tzy || tzx)
     entries.insert(entries.end(), {{tipper + ", real", te_colour, Marker::circle},
                                    {"imaginary", tm_colour, Marker::square}});
   entries.push_back({"not used", grey, Marker::circle, true});
-  if (te || both_parts) entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});
-  if (tm || both_parts) entries.push_back({tm ? second + " predicted" : "predicted", tm_colour, {}});
+  entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});
+  entries.push_back({tm ? second + " predicted" : "predicted", tm_colour, {}});
   return entries;
 }
 

@@ -9,8 +9,8 @@
 
 namespace lodestone::io::report {
 
-/// Draws the curves of one station: apparent resistivity, phase and, where present, tipper against period.
-/// Error bars are one σ; data not used are hollow; lines are the predictions.
+/// Draws the curves of one station against period: apparent resistivity, phase, phase tensor and tipper, as
+/// far as any station has them. Error bars are one σ; data not used are hollow; lines are the predictions.
 [[nodiscard]] Canvas sounding_picture(const ShownData& data, int station);
 
 /// Draws several stations on one sheet, `n_columns` side by side, below the legend.

@@ -62,28 +62,34 @@ void add_section(Page& page, const inversion::Outcome& outcome) {
               "The upper part of the same section, with its own colour scale.");
 }
 
-void add_volume(Page& page, const inversion::Outcome& outcome) {
+void add_volume(Page& page, const inversion::Outcome& outcome, const VolumeSlices& slices, bool wanted) {
   const std::string title = title_of(outcome.model.property);
   page.heading("model", title + " of the volume");
-  const VolumeSlices slices = slices_of(outcome);
   const std::string colours =
       is_resistivity(outcome.model.property) ? "Red is conductive, blue resistive. " : "";
   const std::string hatch = has_mask(outcome) ? " Hatched: beyond the depth of investigation." : "";
   page.figure(horizontal_slices_picture(outcome, slices), "slices_horizontal",
               title + " of layers of the final model, cut off around the sites. " + colours +
-                  "Dots are sites; dashed lines on the first map are the vertical slices. The deepest map "
-                  "stands where the data still see." +
-                  hatch);
+                  "Dots are sites; dashed lines on the first map are the vertical slices." +
+                  std::string(wanted ? "" : " The deepest map stands where the data still see.") + hatch);
   page.figure(vertical_slices_picture(outcome, slices), "slices_vertical",
-              "The same model along both lines of the first map, with the same colours. Triangles are the "
+              "The same model along the lines of the first map, with the same colours. Triangles are the "
               "sites near each line." +
                   hatch);
-  page.paragraph("ParaView shows the whole volume: vtk/model.vtu.");
+  page.paragraph(
+      "ParaView shows the whole volume: vtk/model.vtu. `mt_invert report` with --depths-km, --x-km and "
+      "--y-km "
+      "draws other slices.");
 }
 
-void add_model(Page& page, const inversion::Outcome& outcome) {
+void add_model(Page& page, const inversion::Outcome& outcome, const WantedSlices& wanted) {
+  if (wanted.any() && dimension_of(outcome) != 3)
+    throw core::InvalidArgument("io::report::volume#not_a_volume",
+                                "expected a model with the axes x, y and z for slices at chosen places, but "
+                                "its grid has {}; leave them out",
+                                dimension_of(outcome) == 2 ? "y and z" : "z");
   if (dimension_of(outcome) == 2) return add_section(page, outcome);
-  if (dimension_of(outcome) == 3) return add_volume(page, outcome);
+  if (dimension_of(outcome) == 3) return add_volume(page, outcome, slices_of(outcome, wanted), wanted.any());
   page.heading("model", title_of(outcome.model.property) + " of the layers");
   page.figure(layers_picture(outcome), "model",
               title_of(outcome.model.property) + " of the final model over depth; dashed: start model.");
@@ -207,7 +213,7 @@ void add_fit_on_map(Page& page, const inversion::Outcome& outcome) {
   }
 }
 
-void add_soundings(Page& page, const ShownData& data, int dimension) {
+void add_soundings(Page& page, const ShownData& data) {
   page.heading("soundings", "Sounding curves");
   page.html(sounding_legend(data).svg() + "<div class=\"soundings\">\n");
   const std::vector<int> stations = data.stations_along();
@@ -217,11 +223,7 @@ void add_soundings(Page& page, const ShownData& data, int dimension) {
   page.html("</div>\n");
   page.paragraph(
       "Bars are one standard deviation after error floors. The vertical scale of apparent resistivity "
-      "differs from site to site.");
-  if (dimension == 3)
-    page.paragraph(
-        "The curves are those of xy and yx of the impedance and of Tzy. Zxx, Zyy, Tzx and the phase tensor "
-        "have no curves: the maps of residuals and the tables contain them.");
+      "differs from site to site. The rms is that of all data used of a site.");
   for (std::size_t first = 0; first < stations.size(); first += stations_per_sheet) {
     const std::size_t last = std::min(first + stations_per_sheet, stations.size());
     page.png(sounding_sheet(data, {stations.begin() + static_cast<std::ptrdiff_t>(first),
@@ -234,7 +236,8 @@ void add_misfit(Page& page, const inversion::Outcome& outcome) {
   page.heading("misfit", "Misfit");
   page.figure(
       misfit_picture(outcome), "misfit",
-      "Rms of the data used, per site, per period and per type; orange bars exceed twice the total rms.");
+      "Rms of the data used, per site, per period and per type; orange bars exceed twice the total rms. "
+      "Where names lack room, those of the largest rms are drawn.");
   page.html(data_table(outcome));
   page.heading("iterations", "Iterations");
   if (!outcome.history.empty()) {
@@ -294,7 +297,7 @@ void add_data(Page& page, const inversion::Outcome& outcome, const std::optional
       add_fit_on_map(page, outcome);
     else
       add_fit(page, *data);
-    add_soundings(page, *data, dimension_of(outcome));
+    add_soundings(page, *data);
   } else if (outcome.data.size() > 0) {
     page.heading("fit", "Observed and predicted data");
     page.figure(rows_picture(outcome), "data",
@@ -305,14 +308,14 @@ void add_data(Page& page, const inversion::Outcome& outcome, const std::optional
 }  // namespace
 
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const inversion::Outcome& outcome) {
+                                   const inversion::Outcome& outcome, const WantedSlices& wanted) {
   const std::optional<ShownData> data = shown_data(outcome);
   core::make_folder(run_directory / "pictures");
   Page page(run_directory / "pictures");
   page.heading("summary", "Summary");
   page.html(summary_table(outcome));
   add_warnings(page, outcome);
-  add_model(page, outcome);
+  add_model(page, outcome, wanted);
   add_learned_prior(page, outcome);
   add_uncertainty(page, outcome);
   add_data(page, outcome, data);

@@ -3,14 +3,16 @@
 #pragma once
 
 #include "inversion/outcome.hpp"
+#include "io/report/volume.hpp"
 
 #include <filesystem>
 
 namespace lodestone::io::report {
 
 /// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window
-/// system. returns: the path of the page. errors: FileError, ShapeError.
+/// system. returns: the path of the page. errors: FileError, ShapeError, and InvalidArgument for wanted
+/// slices of a model that is no volume or ends before them.
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const inversion::Outcome& outcome);
+                                   const inversion::Outcome& outcome, const WantedSlices& wanted = {});
 
 }  // namespace lodestone::io::report

@@ -109,6 +109,24 @@ std::optional<double> investigated_depth(const inversion::Outcome& outcome, cons
   return {};
 }
 
+/// Returns the layers at these depths, from the top, each once.
+std::vector<int> layers_at(const mesh::Earth& earth, const std::vector<double>& depths_m, double top_m) {
+  std::vector<int> layers;
+  for (const double depth_m : depths_m) {
+    const double deepest_m = earth.grid.z_edges_m().back() - top_m;
+    if (!(depth_m >= 0.0 && depth_m <= deepest_m))
+      throw core::InvalidArgument("io::report::volume#no_such_depth",
+                                  "expected depths from 0 to {:.6g} m, where the model ends, got {:.6g} m",
+                                  deepest_m, depth_m);
+    const std::vector<double>& edges = earth.grid.z_edges_m();
+    const auto above = std::ranges::upper_bound(edges, top_m + depth_m) - edges.begin() - 1;
+    layers.push_back(std::clamp(static_cast<int>(above), 0, earth.grid.n_z() - 1));
+  }
+  std::ranges::sort(layers);
+  layers.erase(std::ranges::unique(layers).begin(), layers.end());
+  return layers;
+}
+
 std::vector<int> layers_of(const inversion::Outcome& outcome, const MapExtent& extent) {
   const mesh::TensorGrid& grid = outcome.model.earth.grid;
   const double top_m = top_of(outcome.model.earth, extent);
@@ -154,6 +172,21 @@ double place_of_cut(const std::vector<mesh::Site>& sites, mesh::Axis axis, doubl
     if (count > best_count || (count == best_count && nearer)) best = mean, best_count = count;
   }
   return best;
+}
+
+/// Returns the places of the cuts across an axis: those wanted, or the one that most sites are near.
+std::vector<double> places_of_cuts(const std::vector<double>& wanted_m, const VolumeSlices& slices,
+                                   const std::vector<mesh::Site>& sites, mesh::Axis axis) {
+  const mesh::Interval& range = axis == mesh::Axis::x ? slices.extent.x_m : slices.extent.y_m;
+  if (wanted_m.empty()) return {place_of_cut(sites, axis, slices.sites_within_m, range)};
+  for (const double place_m : wanted_m) {
+    if (!range.contains(place_m))
+      throw core::InvalidArgument("io::report::volume#cut_outside",
+                                  "expected vertical slices at {} from {:.6g} to {:.6g} m, which is the part "
+                                  "around the sites that pictures show, got {:.6g} m",
+                                  axis == mesh::Axis::x ? "x" : "y", range.from, range.to, place_m);
+  }
+  return wanted_m;
 }
 
 struct View {
@@ -214,7 +247,7 @@ SectionPanel cut_panel(const inversion::Outcome& outcome, const VolumeSlices& sl
 CellColours shared_colours(const inversion::Outcome& outcome, const VolumeSlices& slices) {
   std::vector<SliceView> views;
   for (View& view : map_views(outcome, slices)) views.push_back(std::move(view.slice));
-  for (const mesh::VerticalCut& cut : {slices.west_east, slices.south_north}) {
+  for (const mesh::VerticalCut& cut : slices.cuts) {
     views.push_back({&outcome.model, mesh::slice(outcome.model.earth, cut)});
     views.back().v_m.to = slices.max_depth_m;
   }
@@ -245,26 +278,29 @@ void draw_sites(Canvas& canvas, const MapSheet& sheet, const Frame& frame,
 }
 
 void draw_cut_lines(Canvas& canvas, const MapSheet& sheet, const Frame& frame, const VolumeSlices& slices) {
-  for (const mesh::VerticalCut& cut : {slices.west_east, slices.south_north})
+  for (const mesh::VerticalCut& cut : slices.cuts)
     canvas.line(sheet.at(frame, cut.from.x_m, cut.from.y_m), sheet.at(frame, cut.to.x_m, cut.to.y_m),
                 cut_line);
 }
 
 }  // namespace
 
-VolumeSlices slices_of(const inversion::Outcome& outcome) {
+VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wanted) {
   require_volume(outcome);
   const mesh::TensorGrid& grid = outcome.model.earth.grid;
   const std::vector<mesh::Site> sites = map_sites(outcome);
   VolumeSlices slices{.extent = extent_around(sites, grid)};
-  slices.layers = layers_of(outcome, slices.extent);
+  const double top_m = top_of(outcome.model.earth, slices.extent);
+  slices.layers = wanted.depths_m.empty() ? layers_of(outcome, slices.extent)
+                                          : layers_at(outcome.model.earth, wanted.depths_m, top_m);
   slices.sites_within_m = near_part * slices.extent.longest_m();
   const auto& [x_m, y_m] = slices.extent;
-  const double at_x = place_of_cut(sites, mesh::Axis::x, slices.sites_within_m, x_m);
-  const double at_y = place_of_cut(sites, mesh::Axis::y, slices.sites_within_m, y_m);
-  slices.west_east = {{at_x, y_m.from, 0.0}, {at_x, y_m.to, 0.0}};
-  slices.south_north = {{x_m.from, at_y, 0.0}, {x_m.to, at_y, 0.0}};
-  const double top_m = top_of(outcome.model.earth, slices.extent);
+  if (!wanted.x_m.empty() || wanted.y_m.empty())
+    for (const double at_x : places_of_cuts(wanted.x_m, slices, sites, mesh::Axis::x))
+      slices.cuts.push_back({{at_x, y_m.from, 0.0}, {at_x, y_m.to, 0.0}});
+  if (!wanted.y_m.empty() || wanted.x_m.empty())
+    for (const double at_y : places_of_cuts(wanted.y_m, slices, sites, mesh::Axis::y))
+      slices.cuts.push_back({{x_m.from, at_y, 0.0}, {x_m.to, at_y, 0.0}});
   const double deepest = grid.z_edges_m()[static_cast<std::size_t>(slices.layers.back()) + 1];
   slices.max_depth_m = std::min(grid.z_edges_m().back(), top_m + below_deepest * (deepest - top_m));
   return slices;
@@ -312,9 +348,9 @@ Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSl
                                 .max_depth_m = slices.max_depth_m,
                                 .width = width + around_cut};
   options.vertical_exaggeration = std::clamp(level, lowest_cut, tallest_cut) / level;
-  return sections_picture(
-      {cut_panel(outcome, slices, slices.west_east), cut_panel(outcome, slices, slices.south_north)},
-      options);
+  std::vector<SectionPanel> panels;
+  for (const mesh::VerticalCut& cut : slices.cuts) panels.push_back(cut_panel(outcome, slices, cut));
+  return sections_picture(panels, options);
 }
 
 }  // namespace lodestone::io::report

@@ -3,6 +3,7 @@
 
 #include "engine/core/log.hpp"
 #include "engine/inspect/dry_run.hpp"
+#include "io/report/volume.hpp"
 #include "io/run/section_comparison.hpp"
 #include "models/study/options.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
@@ -58,6 +59,7 @@ struct ForwardArguments {
 
 struct ReportArguments {
   std::string run_folder;
+  io::report::WantedSlices slices;
 };
 
 struct CompareArguments {

@@ -20,7 +20,8 @@ int run_report(MPI_Comm comm, const cli::ReportArguments& arguments) {
                             folder.result());
     }
     const auto lock = io::run::lock_finished(folder);
-    const auto path = io::report::write_report(folder.path(), io::run::read_result(folder.result()));
+    const auto path =
+        io::report::write_report(folder.path(), io::run::read_result(folder.result()), arguments.slices);
     core::log::info("report:     {}", path.string());
   });
   return 0;

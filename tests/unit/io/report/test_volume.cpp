@@ -2,6 +2,9 @@
 #include "engine/core/error.hpp"
 #include "inversion/mt/distortion.hpp"
 #include "inversion/mt/tables.hpp"
+#include "io/report/misfit.hpp"
+#include "io/report/mt_data.hpp"
+#include "io/report/mt_soundings.hpp"
 #include "io/report/property.hpp"
 #include "io/report/report.hpp"
 #include "io/report/residual_maps.hpp"
@@ -80,7 +83,7 @@ TEST_CASE("volume: the maps end at the margin around the sites, not at the paddi
   }
   CHECK(slices.extent.y_m.from == Approx(least - 0.15 * longest));
   CHECK(slices.extent.y_m.to == Approx(most + 0.15 * longest));
-  CHECK(slices.west_east.from == mesh::Point{slices.west_east.to.x_m, slices.extent.y_m.from, 0.0});
+  CHECK(slices.cuts.front().from == mesh::Point{slices.cuts.front().to.x_m, slices.extent.y_m.from, 0.0});
   // Colours of cells that lie in the padding alone do not count.
   inversion::Outcome odd = outcome;
   const mesh::TensorGrid& grid = odd.model.earth.grid;
@@ -132,14 +135,96 @@ TEST_CASE("volume: vertical slices follow the line that most sites are near") {
   sites.add_numbers("y_m", "m", {-6000, -3000, 0, 3000, 6000});
   outcome.sites = sites;
   const VolumeSlices slices = slices_of(outcome);
-  CHECK(slices.west_east.from.x_m == Approx(4000.0));
-  CHECK(slices.south_north.from.y_m == Approx(0.0));  // no line has two: the median
+  CHECK(slices.cuts[0].from.x_m == Approx(4000.0));
+  CHECK(slices.cuts[1].from.y_m == Approx(0.0));  // no line has two: the median
   const std::string svg = vertical_slices_picture(outcome, slices).svg();
   CHECK_THAT(svg, Contains("West–east at x = 4000 m") && Contains("South–north at y = 0 m") &&
                       Contains("y, east (km)") && Contains("x, north (km)"));
   CHECK(occurrences(svg, ">b<") == 1);
   CHECK(occurrences(svg, ">a<") == 0);  // far from both lines
   CHECK(occurrences(svg, ">c<") == 2);
+}
+
+TEST_CASE("volume: wanted depths and places of cuts go before, and must lie in the model") {
+  const inversion::Outcome outcome = small_volume();  // layers end at 10 and 30 m
+  const VolumeSlices all = slices_of(outcome, {.depths_m = {30, 0, 10, 5}, .x_m = {120}, .y_m = {90, 40}});
+  CHECK(all.layers == std::vector{0, 1});
+  REQUIRE(all.cuts.size() == 3);
+  CHECK(all.cuts[0].from.x_m == 120.0);
+  CHECK(all.cuts[0].to.x_m == 120.0);
+  CHECK(all.cuts[1].from.y_m == 90.0);
+  CHECK(all.cuts[2].to.y_m == 40.0);
+  CHECK(occurrences(horizontal_slices_picture(outcome, all).svg(), "stroke-dasharray=\"6 3\"") == 3);
+  const std::string cuts = vertical_slices_picture(outcome, all).svg();
+  CHECK_THAT(cuts, Contains("West–east at x = 120 m") && Contains("South–north at y = 40 m"));
+  const VolumeSlices along_x = slices_of(outcome, {.y_m = {90}});
+  CHECK(along_x.cuts.size() == 1);
+  CHECK(along_x.layers == slices_of(outcome).layers);
+  CHECK(slices_of(outcome, {.depths_m = {5}}).cuts.size() == 2);
+  const auto refused = [&](const WantedSlices& wanted) {
+    return tests::error_of<core::InvalidArgument>([&] { static_cast<void>(slices_of(outcome, wanted)); });
+  };
+  CHECK_THAT(refused({.depths_m = {31}}), tests::HasId("no_such_depth", {"30", "31"}));
+  CHECK_THAT(refused({.depths_m = {-1}}), tests::HasId("no_such_depth", {"-1"}));
+  CHECK_THAT(refused({.x_m = {201}}), tests::HasId("cut_outside", {"x", "20 to 180", "201"}));
+  CHECK_THAT(refused({.y_m = {-5}}), tests::HasId("cut_outside", {"y", "-5"}));
+}
+
+TEST_CASE("report: slices at wanted places are those of its page, and a section has none") {
+  const test::OutputFolder folder;
+  const inversion::Outcome outcome = test::synthetic_volume();
+  io::report::write_report(folder.path(), outcome, {.depths_m = {50.0, 2000.0}, .x_m = {1000.0}});
+  CHECK_THAT(test::slurp(folder / "report.html"),
+             Contains("of 2 layers") && Contains("West–east at x = 1000 m") && !Contains("South–north"));
+  const inversion::Outcome section = test::synthetic_result({.n_stations = 2, .n_frequencies = 2});
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { io::report::write_report(folder.path(), section, {.x_m = {0.0}}); }),
+             tests::HasId("not_a_volume", {"y and z"}));
+}
+
+TEST_CASE("display: the rms of a station is that of all its data, shown or not") {
+  const inversion::Outcome outcome = test::synthetic_volume();
+  const Eigen::VectorXd residual = inversion::normalized_residuals(outcome.data, outcome.predicted);
+  inversion::RmsSum sum;
+  for (Eigen::Index row = 0; row < residual.size(); ++row)
+    if (outcome.data.key().texts("site")[static_cast<std::size_t>(row)] == "M13") sum.add(residual[row]);
+  CHECK(shown_data(outcome)->rms(12) == Approx(sum.rms()));
+  CHECK(sum.rms() > 2.0);
+}
+
+TEST_CASE("sounding curves: a phase that passes 180 degrees is not drawn across its axis") {
+  inversion::Outcome outcome = test::synthetic_volume();
+  const std::vector<std::string>& quantity = outcome.data.key().texts("quantity");
+  const auto lines = [&](double phase_deg) {  // of Zxx, at two of eight periods; -170 degrees at the others
+    for (std::size_t row = 0; row < quantity.size(); ++row) {
+      const double angle =
+          (outcome.data.key().numbers("period_s")[row] > 20.0 ? phase_deg : -170.0) * M_PI / 180.0;
+      if (quantity[row] == "zxx_re") outcome.predicted[static_cast<Eigen::Index>(row)] = std::cos(angle);
+      if (quantity[row] == "zxx_im") outcome.predicted[static_cast<Eigen::Index>(row)] = std::sin(angle);
+    }
+    return occurrences(sounding_picture(*shown_data(outcome), 0).svg(), "stroke-width=\"1.4\"");
+  };
+  CHECK(lines(0.0) == lines(-90.0));
+  CHECK(lines(170.0) == lines(0.0) + 1);
+}
+
+TEST_CASE("misfit picture: of too many sites the worst have names, and no two overlap") {
+  inversion::Outcome outcome = test::synthetic_volume();
+  const std::string few = misfit_picture(outcome).svg();
+  for (int k = 1; k <= 25; ++k) CHECK(occurrences(few, fmt::format(">M{:02}<", k)) == 1);
+  core::DataSetParts parts = outcome.data.parts();
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < parts.key.n_rows(); ++row)
+    names.push_back(row < 24 ? "worst" : fmt::format("site {}", row / 12));
+  core::Table key;
+  key.add_texts("site", names);
+  parts.key = key;
+  outcome.data = core::DataSet(std::move(parts));
+  outcome.predicted.head(24).array() += 1.0;
+  const std::string many = misfit_picture(outcome).svg();
+  CHECK(occurrences(many, ">worst<") == 1);
+  CHECK(occurrences(many, ">site ") > 45);
+  CHECK(occurrences(many, ">site ") < 100);  // of 198
 }
 
 TEST_CASE("volume: north is up, east is right, and cells have the colours of their values") {
@@ -186,8 +271,7 @@ TEST_CASE("volume: what data do not see is hatched on maps and vertical slices")
   inversion::Outcome outcome = small_volume();
   const VolumeSlices slices{.extent = {{0, 200}, {0, 300}},
                             .layers = {0, 1},
-                            .west_east = {{50, 0, 0}, {50, 300, 0}},
-                            .south_north = {{0, 50, 0}, {200, 50, 0}},
+                            .cuts = {{{50, 0, 0}, {50, 300, 0}}, {{0, 50, 0}, {200, 50, 0}}},
                             .max_depth_m = 30.0,
                             .sites_within_m = 10.0};
   const std::string maps = horizontal_slices_picture(outcome, slices).svg(),
@@ -307,9 +391,8 @@ TEST_CASE("report: a volume has slices, residual maps, sounding curves and table
   CHECK_FALSE(std::filesystem::exists(folder / "pictures" / "pseudosection_te_phase.png"));
   CHECK_THAT(page, Contains("75000 (50 along x × 50 along y × 30 layers)") && !Contains("along the profile"));
   CHECK_THAT(page, Contains("<th>x, north (km)</th><th>y, east (km)</th>"));
-  CHECK_THAT(page, Contains("Zxx, Zyy, Tzx and the phase tensor have no curves") &&
-                       Contains(">xy observed<") && Contains(">yx predicted<") && Contains(">Tzy, real<") &&
-                       !Contains(">TE "));
+  CHECK_THAT(page, Contains(">xy and xx observed<") && Contains(">yx and yy predicted<") &&
+                       Contains(">Tzy and Tzx, real<") && Contains(">Phase xx, yy<") && !Contains(">TE "));
   CHECK(occurrences(page, "<svg") == occurrences(page, "</svg>"));
   CHECK(occurrences(page, "<details") == occurrences(page, "</details>"));
   CHECK(page.size() < 6'000'000);
