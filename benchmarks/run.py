@@ -4,7 +4,7 @@
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 `selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json.
-`selftest3d` is the same of volumes (about 15 minutes of two cores). `scaling`, `runs` and `estimates`: runs.py.
+`selftest3d` is the same of volumes (about 20 minutes of two cores). `scaling`, `runs` and `estimates`: runs.py.
 """
 import argparse
 import json

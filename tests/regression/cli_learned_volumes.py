@@ -46,10 +46,16 @@ def model_of(folder, name):
 
 
 with Folder() as folder:
-    # The example with nine sites at two periods on coarse meshes, with noise; paths in its configurations are relative to the tree
+    # The example with nine sites at two periods, and data of coarse meshes, with noise; paths in its configurations are relative to the tree
     examples = folder / "examples/learned_volume"
     shutil.copytree(os.path.join(SOURCE, "examples", "learned_volume"), examples)
     truth, sites, smooth, learned, columns = (os.path.join(examples, name) for name in ("model.toml", "sites.csv", "smooth.toml", "learned.toml", "columns.toml"))
+    with open(sites, "w") as file:
+        file.write("site,x_m,y_m\n" + "".join(f"s{3 * row + column + 1},{x},{y}\n" for row, x in enumerate((-1200, 0, 1200)) for column, y in enumerate((-1200, 0, 1200))))
+    for config in (smooth, learned):  # the same cells of 500 m from -2000 to 2000 m
+        text = open(config).read()
+        check("margin = 0.125" in text, f"{config} has the margin of its 25 sites")
+        open(config, "w").write(text.replace("margin = 0.125", "margin = 0.3333333333"))
     clean, data = folder / "clean.dat", folder / "out/learned_volume/data.dat"
     os.makedirs(os.path.dirname(data))
     expect(0, ["wrote"], "forward", "--model", truth, "--sites", sites, "--periods", "0.03,0.3", "--accuracy", "iteration", "-o", clean)
