@@ -4,7 +4,6 @@
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/d3/certificate.hpp"
 #include "physics/mt/d3/edge_averages.hpp"
-#include "physics/mt/d3/receivers.hpp"
 #include "physics/mt/d3/relief.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
@@ -380,60 +379,5 @@ TEST_CASE("3-D sea: air stays above land that stands beside deep water", "[physi
   const fem::ReliefGrid grid(band.grid, band.node_z_m);
   for (int k = 0; k < band.ground() - band.n_sea; ++k) {
     for (int j = 0; j <= band.grid.n(1); ++j) CHECK(grid.height_m(0, j, k) > 0.75 * band.grid.width_m(2, k));
-  }
-}
-
-namespace {
-
-/// A receiver and the fields whose sources are its channels, one after the other.
-struct Antenna {
-  d3::Receiver receiver;
-  std::vector<Eigen::VectorXcd> fields{};
-};
-
-}  // namespace
-
-TEST_CASE("3-D sea: source and receiver can change places, with water and without", "[physics][mt][sea]") {
-  auto model = island();
-  if (GENERATE(true, false)) model.earth.sea.reset();
-  const std::vector<Station> stations{at(-600.0, -400.0), at(1800.0, 1700.0)};
-  const double frequency = GENERATE(1.0, 0.01), w = omega(frequency);
-  const auto meshes = d3::design_meshes(model, {stations, {frequency}, {}}, tests::coarse_design());
-  const d3::BandMesh& band = meshes.bands.front();
-  const int ground = band.ground();
-  const fem::EdgeGrid& lines = band.grid;
-  const auto op = std::make_shared<const fem::ReliefOperator>(fem::ReliefGrid(lines, band.node_z_m));
-  const Eigen::VectorXd sigma =
-      d3::CellAverages(model.earth, op->grid(), ground).conductivities(model.values);
-  const auto solver = linalg::make_multigrid_edge_solver(linalg::relief_system(op, w * mu0 * sigma, ground));
-  const auto top = Eigen::MatrixXd::Constant(lines.n(0), lines.n(1), 1.0);
-  std::vector<Antenna> antennas;
-  for (const Station& station : stations) {
-    Antenna antenna{{op->grid(), ground, station, top, d3::water_on(model.earth, op->grid(), ground)}};
-    linalg::PairBlock sources(lines, d3::n_channels), solution;
-    for (int c = 0; c < d3::n_channels; ++c) {
-      Eigen::VectorXcd row = Eigen::VectorXcd::Zero(lines.n_edges());
-      antenna.receiver.add_row(static_cast<d3::Channel>(c), w, 1.0, row);
-      fem::clear_boundary_edges(lines, row);
-      sources.edges.col(c) = row;
-      if (c >= static_cast<int>(d3::Channel::h_x)) continue;  // loops have no divergence
-      Eigen::VectorXcd divergence = fem::gradient_transposed(lines, row);
-      fem::clear_boundary_nodes(lines, divergence);
-      sources.nodes.col(c) = divergence;
-    }
-    solver->solve(solution, sources, {.tolerance = 1e-10, .divergence_tolerance = 1e-10});
-    for (int c = 0; c < d3::n_channels; ++c)
-      antenna.fields.push_back(linalg::circulation(lines, solution, c));
-    antennas.push_back(std::move(antenna));
-  }
-  for (int a = 0; a < d3::n_channels; ++a) {
-    for (int b = 0; b < d3::n_channels; ++b) {
-      const Complex there =
-                        antennas[1].receiver.measure(static_cast<d3::Channel>(b), w, antennas[0].fields[a]),
-                    back =
-                        antennas[0].receiver.measure(static_cast<d3::Channel>(a), w, antennas[1].fields[b]);
-      INFO("channels " << a << " and " << b << " at " << frequency << " Hz: " << there << ", " << back);
-      CHECK(std::abs(there - back) < 1e-6 * std::abs(there));
-    }
   }
 }
