@@ -121,24 +121,34 @@ class FaceRow {
   EdgeRow row_;
 };
 
-void check_inside(const fem::EdgeGrid& grid, const Station& station) {
-  const auto is_inside = [&grid](int axis, double x) {
+void check_inside(const fem::EdgeGrid& grid, const Station& station, Interpolation interpolation) {
+  const auto ends = [&grid](int axis) {
     const auto& lines = grid.lines_m(axis);
-    return lines.size() > 4 && x > lines[1] && x < lines[lines.size() - 2];
+    const bool has_inner_cells = lines.size() > 4;
+    return has_inner_cells ? mesh::Interval{lines[1], lines[lines.size() - 2]}
+                           : mesh::Interval{lines.front(), lines.front()};
   };
-  if (!is_inside(0, station.x_m) || !is_inside(1, station.y_m))
-    throw core::InvalidArgument(
-        "mt::d3::Receiver#outside",
-        "station {} at x = {} m, y = {} m stands outside the forward mesh; design the mesh "
-        "for this survey",
-        station.name, station.x_m, station.y_m);
+  const mesh::Interval x = ends(0), y = ends(1);
+  const auto is_inside = [](const mesh::Interval& within, double at) {
+    return at > within.from && at < within.to;
+  };
+  if (is_inside(x, station.x_m) && is_inside(y, station.y_m)) return;
+  const bool of_cells = interpolation == Interpolation::linear;
+  throw core::InvalidArgument(
+      "mt::d3::Receiver#outside",
+      "expected station {} inside the outermost cells of the forward mesh, x {:.6g} to {:.6g} m and y {:.6g} "
+      "to {:.6g} m, got x = {:.6g} m, y = {:.6g} m; {}",
+      station.name, x.from, x.to, y.from, y.to, station.x_m, station.y_m,
+      of_cells ? "the cells of the model are the mesh: leave the station out, or give a model with at least "
+                 "one more cell beyond it"
+               : "leave the station out, or design the mesh for this survey");
 }
 
 }  // namespace
 
 Receiver::Receiver(const fem::EdgeGrid& grid, int ground, const Station& station,
                    const Eigen::MatrixXd& top_resistivity, Interpolation interpolation) {
-  check_inside(grid, station);
+  check_inside(grid, station, interpolation);
   const Axis x(grid.lines_m(0), station.x_m, interpolation), y(grid.lines_m(1), station.y_m, interpolation);
   const auto is_contact = [&](int i, int j, int other_i, int other_j) {
     const double one = top_resistivity(i, j), other = top_resistivity(other_i, other_j);
@@ -358,7 +368,7 @@ class ReliefRows {
 
 Receiver::Receiver(const fem::ReliefGrid& grid, int ground, const Station& station,
                    const Eigen::MatrixXd& top_resistivity, const Water& water, Interpolation interpolation) {
-  check_inside(grid.lines(), station);
+  check_inside(grid.lines(), station, interpolation);
   const ReliefRows rows(grid, ground, station, top_resistivity, water, interpolation);
   const double p = rows.p, q = rows.q, length = 1.0 + p * p + q * q;
   const double to_x = std::sqrt(1.0 + p * p), to_y = std::sqrt(1.0 + q * q), normal = std::sqrt(length);

@@ -372,7 +372,12 @@ TEST_CASE("3-D simulation: inputs it cannot honour are named errors", "[physics]
   auto far = tests::volume_stations();
   far[1].x_m = 1e7;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(model.earth, far, meshes); }),
-             HasId("outside", {"b"}));
+             HasId("outside", {"station b", "x = 1e+07", "design the mesh"}));
+  auto of_cells = tests::coarse_design();
+  of_cells.only_cells = true;
+  const auto cells = d3::design_meshes(model, tests::volume_survey(), of_cells);
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(model.earth, far, cells); }),
+             HasId("outside", {"station b", "leave the station out", "give a model"}));
   mesh::Earth hill = model.earth;
   hill.surface = mesh::SurfaceLine({-100, 100}, {0, -50});
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)make(hill, far, meshes); }),
