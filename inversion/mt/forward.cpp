@@ -185,6 +185,9 @@ template Forward forward(std::shared_ptr<const Simulations<Volumes>>, const phys
                          const physics::mt::DistortionUnknowns&);
 
 std::string way_to_agree(const ForwardOptions& options) {
+  if (options.iteration_meshes == IterationMeshes::cells)
+    return "with forward.iteration_meshes = \"cells\" the grid of the model is the mesh: give a model with "
+           "smaller cells, or set forward.iteration_meshes = \"designed\"";
   if (options.iteration < options.final_accuracy)
     return options.iteration == Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
                                                     : "set forward.iteration_accuracy = \"fine\"";

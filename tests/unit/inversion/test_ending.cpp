@@ -95,6 +95,14 @@ TEST_CASE("ending: the advice is the next finer meshes for the iterations, and n
              !Contains("forward.iteration_accuracy =") && !Contains("forward.redesign ="));
   CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, inversion::Redesigning::never),
              Contains("forward.redesign = \"each_iteration\""));
+  for (const Accuracy final_accuracy : {Accuracy::iteration, Accuracy::standard})
+    CHECK_THAT(
+        ending(StopReason::target_reached, 9.0,
+               {.final_accuracy = final_accuracy, .iteration_meshes = inversion::mt::IterationMeshes::cells})
+            .text,
+        Contains("the grid of the model is the mesh") &&
+            Contains("forward.iteration_meshes = \"designed\"") && !Contains("forward.iteration_accuracy") &&
+            !Contains("forward.redesign"));
 }
 
 TEST_CASE("ending: a target below what the data allow is named with the rms at the bend of the curve",
