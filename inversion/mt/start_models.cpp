@@ -78,8 +78,8 @@ void check_shape(const CellAreas& areas, const physics::mesh::Cells& cells) {
   const auto& [n_z, n_y, n_x] = areas.shape;
   throw core::ConfigError("configuration#areas_of_another_grid",
                           "{}: expected areas of the {} × {} × {} cells of the grid, got {} × {} × {}; take "
-                          "the grid of the model "
-                          "that belongs to the file (grid.from_start_model = true)",
+                          "a file of this grid, or the grid of the model that belongs to the file "
+                          "(grid.from_start_model = true)",
                           areas.place, cells.shape[2], cells.shape[1], cells.shape[0], n_x, n_y, n_z);
 }
 

@@ -42,12 +42,14 @@ std::size_t at(const Covariance& to, int ix, int iy, int iz) {
 double next_share(Numbers& file, const char* what) {
   const double share = file.next(what);
   if (!(share >= 0.0 && share <= 1.0))
-    file.refuse("share_out_of_range", fmt::format("expected {} from 0 to 1, got {}", what, share));
+    file.refuse(
+        "share_out_of_range",
+        fmt::format("expected {} from 0 to 1, got {}; correct it, or the counts before it", what, share));
   return share;
 }
 
 void read_counts(Numbers& file, std::size_t n_bytes, Covariance& to) {
-  to.n_x = file.next_whole("the number of cells along x", 1, most_cells_of_axis);
+  to.n_x = file.next_whole("the number of cells along x behind 16 lines of text", 1, most_cells_of_axis);
   to.n_y = file.next_whole("the number of cells along y", 1, most_cells_of_axis);
   to.n_z = file.next_whole("the number of layers", 1, most_cells_of_axis);
   // Layers alike may share a block, so that a file holds one layer at least.
@@ -78,9 +80,11 @@ void read_areas(Numbers& file, Covariance& to) {
   while (!file.at_end()) {
     const int first = file.next_whole("the first layer of a block", 1, to.n_z),
               last = file.next_whole("the last layer of a block", 1, to.n_z);
+    const std::string what =
+        fmt::format("an area of the {} x {} cells of layers {} to {}", to.n_x, to.n_y, first, last);
     for (int ix = to.n_x - 1; ix >= 0; --ix) {
       for (int iy = 0; iy < to.n_y; ++iy) {
-        const int area = file.next_whole("an area", 0, largest_area);
+        const int area = file.next_whole(what, 0, largest_area);
         for (int iz = first - 1; iz < last; ++iz) to.area[at(to, ix, iy, iz)] = area;
       }
     }
@@ -149,7 +153,7 @@ physics::mesh::Areas areas_of(const Covariance& covariance) {
 Covariance read_covariance(const std::string& path) {
   const std::string bytes = text::read_text(path);
   Numbers file(bytes, path, "io::modem::read_covariance");
-  file.skip_lines(n_header_lines, "16 lines of text");
+  file.skip_lines(n_header_lines, "16 lines of text, with which a covariance file of ModEM begins");
   Covariance out;
   read_counts(file, bytes.size(), out);
   read_smoothing(file, out);

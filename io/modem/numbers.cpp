@@ -11,6 +11,11 @@
 #include <utility>
 
 namespace lodestone::io::modem {
+namespace {
+
+constexpr std::string_view way_out = "; correct it, or the counts and numbers before it";
+
+}  // namespace
 
 Numbers::Numbers(const std::string& bytes, const std::string& path, std::string reader)
     : lines_(text::split_lines(bytes)), path_(path), reader_(std::move(reader)) {}
@@ -58,7 +63,7 @@ double Numbers::next(std::string_view what) {
   const std::string_view word = next_word(what);
   const auto value = text::number(word);
   if (!value || !std::isfinite(*value))
-    refuse("not_a_number", fmt::format("expected {}, got \"{}\"", what, text::printable(word)));
+    refuse("not_a_number", fmt::format("expected {}, got \"{}\"{}", what, text::printable(word), way_out));
   return *value;
 }
 
@@ -66,8 +71,8 @@ int Numbers::next_whole(std::string_view what, int least, int most) {
   const std::string_view word = next_word(what);
   const auto value = text::integer(word);
   if (!value || *value < least || *value > most)
-    refuse("not_whole", fmt::format("expected {}, a whole number from {} to {}, got \"{}\"", what, least,
-                                    most, text::printable(word)));
+    refuse("not_whole", fmt::format("expected {}, a whole number from {} to {}, got \"{}\"{}", what, least,
+                                    most, text::printable(word), way_out));
   return *value;
 }
 

@@ -182,7 +182,7 @@ certificate = "none"
     expect_error(2, "not_chosen", ["horizontal_weight"], "invert", go_on, "--dim", "3", *weighted)
     folder.write("split.cov", smoothing.replace("1 2 0.05", "1 2 0.5"))
     expect(2, ["areas of cells"], "invert", go_on, "--dim", "3", "-o", folder / "split", *held, *short, "--resume", "--set", f'regularization.modem_covariance_file="{split}"', "--set", "output.modem=true")
-    expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
+    expect_error(2, "areas_of_another_grid", ["modem_covariance_file", "smooth.cov", "from_start_model"], "invert", config, "--dim", "3", "--dry-run", "--set", f'regularization.modem_covariance_file="{os.path.join(files, "smooth.cov")}"', "--set", "grid.n_layers=9")
     expect_error(2, "needs_volume", ["regularization.fixed[0]"], "invert", os.path.join(SOURCE, "examples/coprod2/coprod2.toml"), *held, "--dry-run")
 
     # Refusals

@@ -157,10 +157,11 @@ std::optional<inversion::mt::CellAreas> areas_of(const config::RegularizationCon
   if (config.covariance_file.empty()) return {};
   using io::modem::Covariance;
   const Covariance file = io::modem::read_covariance(config.covariance_file);
-  return inversion::mt::CellAreas{.shape = {file.n_z, file.n_y, file.n_x},
-                                  .areas = io::modem::areas_of(file),
-                                  .held = {Covariance::air, Covariance::sea},
-                                  .place = config.covariance_place};
+  return inversion::mt::CellAreas{
+      .shape = {file.n_z, file.n_y, file.n_x},
+      .areas = io::modem::areas_of(file),
+      .held = {Covariance::air, Covariance::sea},
+      .place = fmt::format("{}: {}", config.covariance_place, config.covariance_file)};
 }
 
 }  // namespace

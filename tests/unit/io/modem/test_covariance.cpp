@@ -62,14 +62,15 @@ TEST_CASE("ModEM covariance: the BLOCK2 example survives writing and reading", "
 
 TEST_CASE("ModEM covariance: wrong counts, shares, areas and layers are format errors with file and line",
           "[modem]") {
-  CHECK_THAT(message("one line\n"), HasId("cut_off", {"m.cov", "16 lines"}));
+  CHECK_THAT(message("one line\n"), HasId("cut_off", {"m.cov:1", "16 lines", "covariance file of ModEM"}));
   const std::string smoothing = head + "1 1 2\n0.1 0.1\n0.1 0.1\n0.1\n1\n0\n";
-  CHECK_THAT(message(head + "1 x 2\n"), HasId("not_whole", {"m.cov:17", "\"x\""}));
-  CHECK_THAT(message(head + "1000 1000 2\n"), HasId("counts_too_large", {"1000"}));
+  CHECK_THAT(message(head + "1 x 2\n"),
+             HasId("not_whole", {"m.cov:17", "\"x\"", "counts and numbers before it"}));
+  CHECK_THAT(message(head + "1000 1000 2\n"), HasId("counts_too_large", {"m.cov:17", "1000"}));
   CHECK_THAT(message(head + "1 1 2\n0.1 1.5\n"), HasId("share_out_of_range", {"m.cov:18", "1.5"}));
   CHECK_THAT(message(smoothing + "1 1\n12\n"), HasId("not_whole", {"m.cov:24", "12"}));
   CHECK_THAT(message(smoothing + "1 3\n1\n"), HasId("not_whole", {"m.cov:23", "3"}));
-  CHECK_THAT(message(smoothing + "1 2\n"), HasId("cut_off", {"m.cov:23"}));
+  CHECK_THAT(message(smoothing + "1 2\n"), HasId("cut_off", {"m.cov:23", "1 x 1 cells of layers 1 to 2"}));
   const TemporaryFolder folder;
   modem::Covariance few{.n_x = 1, .n_y = 1, .n_z = 1};
   CHECK_THAT(error_of<core::ShapeError>([&] { modem::write_covariance(folder / "m.cov", few); }),
