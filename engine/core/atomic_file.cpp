@@ -124,15 +124,19 @@ void check_room(const std::string& path, std::size_t bytes) {
 }
 
 void make_folder(const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  std::error_code ignored;
-  if (error || !std::filesystem::is_directory(path, ignored)) {
-    throw FileError(
-        "core::make_folder",
-        "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
-        path.string(), error ? error.message() : "a file of that name stands there");
+  namespace fs = std::filesystem;
+  std::error_code error, ignored;
+  fs::create_directories(path, error);
+  if (!error && fs::is_directory(path, ignored)) return;
+  for (fs::path at = path; !at.empty() && at != at.parent_path(); at = at.parent_path()) {
+    if (fs::exists(at, ignored) && !fs::is_directory(at, ignored))
+      throw FileError("core::make_folder#taken_by_file",
+                      "{}: expected a folder, or the name of a new one, but {} is a file; give another name",
+                      path.string(), at == path ? "this" : at.string());
   }
+  throw FileError("core::make_folder",
+                  "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
+                  path.string(), error.message());
 }
 
 void remove_leftovers(const std::string& given) {

@@ -109,7 +109,8 @@ with Folder() as folder:
     # Output
     path = synthetic(folder, accuracy="iteration")
     folder.write("taken", "a file")
-    expect(3, ["taken"], "invert", path, "-o", folder / "taken")
+    expect_error(3, "taken_by_file", ["taken: expected a folder", "this is a file"], "invert", path, "-o", folder / "taken")
+    expect_error(3, "taken_by_file", [f"{folder / 'taken'} is a file"], "invert", path, "-o", folder / "taken/run")
     folder.write("full/notes.txt", "mine")
     expect_error(2, "folder_in_use", ["full", "notes.txt"], "invert", path, "-o", folder / "full")
     check(sorted(os.listdir(folder / "full")) == ["notes.txt"], "nothing is written into a foreign folder")

@@ -3,8 +3,9 @@
 import csv
 import io
 import math
+import os
 
-from support import BLOCK, SITES, Folder, check, expect, finish
+from support import BLOCK, SITES, Folder, check, expect, expect_error, finish
 
 HEADER = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition"
 MU0 = 4e-7 * math.pi
@@ -79,5 +80,9 @@ with Folder() as folder:
     expect(4, ["same.csv:3", "a stands at y = 0 m"], "forward", "--model", half, "--sites", folder.write("same.csv", "site,y_m\na,0\nb,0\n"), "--periods", "1")
     expect(4, ["bad.csv:2"], "forward", "--model", half, "--sites", folder.write("bad.csv", "site,y_m\na,zero\n"), "--periods", "1")
     expect(3, ["missing.toml"], "forward", "--model", folder / "missing.toml", "--sites", sites, "--periods", "1")
-    expect(3, ["nowhere"], "forward", "--model", half, "--sites", sites, "--periods", "1", "-o", folder / "nowhere/out.csv")
+    at_sites = ("forward", "--model", half, "--sites", sites, "--periods", "1", "-o")
+    expect_error(3, "no_folder", ["nowhere/out.csv: expected", "nowhere does not exist"], *at_sites, folder / "nowhere/out.csv")
+    expect_error(3, "no_folder", ["sites.csv is a file"], *at_sites, folder / "sites.csv/out.csv")
+    os.mkdir(folder / "folder.csv")
+    expect_error(3, "not_a_file", ["folder.csv", "got that of a folder"], *at_sites, folder / "folder.csv")
 finish()

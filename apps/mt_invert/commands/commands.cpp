@@ -76,14 +76,17 @@ void check_output_path(const std::string& path, std::span<const std::string> inp
   }
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw core::FileError(
-        "mt_invert#not_a_file",
-        "{}: expected the name of a file to write, got a folder or device; give another name", path);
+    throw core::FileError("mt_invert#not_a_file",
+                          "{}: expected the name of a file to write, got that of a {}; give another name",
+                          path, std::filesystem::is_directory(status) ? "folder" : "device, pipe or socket");
   }
   const auto folder = std::filesystem::absolute(path).parent_path();
   if (!std::filesystem::is_directory(folder, ignored)) {
-    throw core::FileError("mt_invert#no_folder",
-                          "{}: the folder does not exist; make it or give another name", folder.string());
+    const bool is_taken = std::filesystem::exists(folder, ignored);
+    throw core::FileError(
+        "mt_invert#no_folder", "{}: expected the name of a file in a folder that exists, but {} {}", path,
+        folder.string(),
+        is_taken ? "is a file; give another name" : "does not exist; make this folder, or give another name");
   }
 }
 

@@ -133,6 +133,21 @@ TEST_CASE("AtomicFile: a link is followed, what is no regular file is not replac
   CHECK(std::filesystem::is_fifo(folder / "pipe"));
 }
 
+TEST_CASE("make_folder: a file of that name, or of a folder on the way, is named", "[core]") {
+  const TemporaryFolder folder;
+  write_file(folder / "taken", "a file");
+  make_folder(folder.path() / "new" / "below");
+  make_folder(folder.path() / "new" / "below");
+  CHECK(std::filesystem::is_directory(folder.path() / "new" / "below"));
+  const auto refused = [](const std::filesystem::path& path) {
+    return error_of<FileError>([&] { make_folder(path); });
+  };
+  CHECK_THAT(refused(folder / "taken"), HasId("taken_by_file", {folder / "taken", "this is a file"}));
+  CHECK_THAT(
+      refused(folder.path() / "taken" / "run"),
+      HasId("taken_by_file", {"taken/run: expected a folder", "but " + (folder / "taken") + " is a file"}));
+}
+
 TEST_CASE("AtomicFile: all that killed processes left in a folder is removed, nothing else", "[core]") {
   const TemporaryFolder folder;
   const pid_t child = fork();
