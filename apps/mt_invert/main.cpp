@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mt_invert: a resistivity section from magnetotelluric soundings.
+// mt_invert: a resistivity section or volume from magnetotelluric soundings.
 //
 // Sample runs: mt_invert invert CONFIG.toml
 //              mpirun -n 2 mt_invert invert CONFIG.toml -o out/run

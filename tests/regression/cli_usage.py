@@ -12,6 +12,7 @@ for command in ("invert", "forward", "report", "compare", "info", "machine", "se
 expect(0, ["mt_invert ", "compiler", "commit"], "--version")
 for flag in ("--set", "--output", "--resume", "--dry-run", "--time-limit"):
     check(flag in run("invert", "--help").stdout, f"invert knows {flag}")
+check("--dim 3 -o" in run("invert", "--help").stdout, "an example of invert is in three dimensions")
 
 expect(0, ["[data.floors]", "impedance_relative", "0 to 10", "max_halvings"], "help", "configuration")
 check("max_halvings" not in expect(0, ["log10_rho"], "help", "configuration", "data.floors").stdout, "one table is printed alone")

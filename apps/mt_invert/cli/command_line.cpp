@@ -97,7 +97,7 @@ std::vector<double> numbers_of(const std::string& text, const char* option, cons
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  CLI::App app("mt_invert: a resistivity section from magnetotelluric soundings.", "mt_invert");
+  CLI::App app("mt_invert: a resistivity section or volume from magnetotelluric soundings.", "mt_invert");
   app.footer(exit_codes);
   app.require_subcommand(0, 1);
   app.fallthrough();

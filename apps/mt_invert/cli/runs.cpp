@@ -14,6 +14,7 @@ constexpr const char* invert_examples = R"(Examples:
   mt_invert invert survey.toml --dry-run                  unknowns, data, meshes, memory and time, no inversion
   mt_invert invert survey.toml --set inversion.target_rms=1.5 -o out/second
   mt_invert invert survey.toml --dim 1 -o out/soundings   layered earths side by side, in seconds
+  mt_invert invert survey.toml --dim 3 -o out/volume      a volume below stations on a map
   mpirun -n 4 mt_invert invert survey.toml -o out/run --time-limit 55
   mpirun -n 4 mt_invert invert survey.toml -o out/run --resume)";
 
