@@ -172,8 +172,9 @@ Ensemble sample(MPI_Comm comm, const End& end, const uncertainty::EnsembleOption
     const uncertainty::SampleRecord& last = ensemble.records.back();
     core::log::info("sample {} of {}: {}", ensemble.records.size(), options.n_samples,
                     last.failure.empty()
-                        ? fmt::format("rms {:.4f} after {} step(s){}", end.counting.error_scale * last.rms,
-                                      last.n_iterations, last.converged ? "" : ", not converged")
+                        ? fmt::format("rms {:.4f} on the iterations' meshes after {} step(s){}",
+                                      end.counting.error_scale * last.rms, last.n_iterations,
+                                      last.converged ? "" : ", not converged")
                         : "failed: " + last.failure);
     if (store) core::on_rank_zero(comm, [&] { save(*store, ensemble, options.max_iterations); });
   };

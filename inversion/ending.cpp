@@ -34,10 +34,11 @@ Ending judge(const optimize::InversionSummary& summary, const FinalRms& rms, dou
     return ended(solver, "inversion::judge#failed",
                  fmt::format("the inversion stopped: {}", summary.message));
   if (summary.reason != StopReason::target_reached)
-    return ended(not_converged, "inversion::judge#above_target",
-                 fmt::format("not converged: rms {} is above the target {:g} ({}); the results "
-                             "are those of the last iteration",
-                             rms.in_words(), target, summary.message));
+    return ended(
+        not_converged, "inversion::judge#above_target",
+        fmt::format("not converged: rms {} at the final accuracy is above the target {:g} ({}); the results "
+                    "are those of the last iteration",
+                    rms.in_words(), target, summary.message));
   if (misses(rms.compared, target) && rms.after_last_steps)
     return ended(
         not_converged, "inversion::judge#last_steps_above_target",
@@ -53,8 +54,8 @@ Ending judge(const optimize::InversionSummary& summary, const FinalRms& rms, dou
                              "above it; {}",
                              target, rms.in_words(), remedy));
   return ended(ok, "inversion::judge#target_reached",
-               fmt::format("done: rms {} (target {:g}) after {} iterations; {}", rms.in_words(), target,
-                           summary.history.back().iteration, summary.message));
+               fmt::format("done: rms {} at the final accuracy (target {:g}) after {} iterations; {}",
+                           rms.in_words(), target, summary.history.back().iteration, summary.message));
 }
 
 std::optional<Bend> bend_of(std::span<const optimize::IterationRecord> history) {

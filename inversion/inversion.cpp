@@ -51,7 +51,8 @@ void log_rms(const Problem& problem, const char* meshes, const Eigen::VectorXd& 
   const objective::DataMisfit misfit(problem.data, problem.huber_threshold);
   const double difference = rms_between(misfit, on_iterations, out.predicted);
   core::log::info(
-      "rms {:.4f} on the {} meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of "
+      "last model: rms {:.4f} on the {} meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} "
+      "of "
       "the data's errors",
       misfit.rms(on_iterations), meshes, misfit.rms(out.predicted), difference);
   if (problem.huber_threshold > 0.0)
@@ -354,6 +355,9 @@ bool Inversion::certify(Outcome& outcome) const {
   return found.table || !found.note.empty();
 }
 
-Inversion::DirectivePtr iteration_table() { return std::make_shared<optimize::IterationTable>(); }
+Inversion::DirectivePtr iteration_table(const Stage& stage) {
+  return std::make_shared<optimize::IterationTable>(stage.is_final() ? "rms at the final accuracy"
+                                                                     : "rms on the iterations' meshes");
+}
 
 }  // namespace lodestone::inversion

@@ -86,7 +86,7 @@ class Inversion {
   double results_s_ = 0.0;  ///< wall time of the responses at the final accuracy
 };
 
-/// Returns the table of iterations for the log.
-[[nodiscard]] Inversion::DirectivePtr iteration_table();
+/// Makes the table of iterations of a stage for the log, which says on which meshes its rms is.
+[[nodiscard]] Inversion::DirectivePtr iteration_table(const Stage& stage);
 
 }  // namespace lodestone::inversion

@@ -116,8 +116,10 @@ Stage polish_stage(const Stage& first, optimize::InversionSummary features, doub
   const Unknowns unknowns = unknowns_of(problem, model, std::nullopt);
   Eigen::VectorXd start = unknowns.with_zeros(model);
   start.tail(unknowns.n_further()) = before.further_of(features.model);
-  core::log::info("polish: from rms {:.4f} on in {} cells, damped toward the model of the features",
-                  features.rms, unknowns.n_free());
+  core::log::info(
+      "polish: the rms of the features is {:.4f} on the iterations' meshes; {} cells go on, damped toward "
+      "the model of the features",
+      features.rms, unknowns.n_free());
   Stage stage{polish, first.problem, unknowns, std::move(start), model, model, {}, std::move(features)};
   if (keeps_maps(problem, stage.features, target_rms)) {
     const Eigen::VectorXd& designed_for = stage.features->design_model;

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     const int most = argc > 3 ? std::stoi(argv[3]) : 20;
     inversion::Inversion run(
         comm, problem, inversion::GaussNewtonOptions{.stop = {.max_iterations = most, .target_rms = 1.2}});
-    run.add(inversion::iteration_table());
+    run.add(inversion::iteration_table);
     return io::run::write(comm, argc > 2 ? argv[2] : "out/kim_eto", run, run.minimize());
   });
 }

@@ -17,6 +17,7 @@ namespace lodestone::inversion::optimize {
 
 void IterationTable::on_iteration(const IterationView& view) {
   if (!has_heading_) {
+    if (!rms_.empty()) core::log::info("{}:", rms_);
     core::log::info("{:>4} {:>5} {:>10} {:>9} {:>11} {:>6} {:>8} {:>9} {:>8}", "iter", "kind", "lambda",
                     "rms", "roughness", "step", "forward", "jacobian", "seconds");
     has_heading_ = true;

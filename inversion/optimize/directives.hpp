@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lodestone::inversion::optimize {
@@ -86,9 +87,12 @@ struct StagedHistory {
 /// Logs one aligned line per iteration, with a heading before the first.
 class IterationTable final : public Directive {
  public:
+  /// `rms`: a line above the heading on what the column is, "rms on the fine meshes"; "": none.
+  explicit IterationTable(std::string rms = {}) : rms_(std::move(rms)) {}
   void on_iteration(const IterationView& view) override;
 
  private:
+  std::string rms_;
   bool has_heading_ = false;
 };
 

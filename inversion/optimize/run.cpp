@@ -164,7 +164,7 @@ std::optional<Stop> Run::redesign() {
   evaluate(same, linearization_);
   if (!same.failure.empty())
     return Stop{StopReason::failed, "the redesigned forward map has no responses: " + same.failure};
-  core::log::info("iteration {}: forward map redesigned, rms {:.4f} before, {:.4f} after",
+  core::log::info("iteration {}: meshes redesigned, rms {:.4f} on the old ones, {:.4f} on the new ones",
                   state_.iteration + 1, state_.history.back().rms, same.rms);
   predicted_ = std::move(same.predicted);
   state_.design_iteration = state_.iteration + 1;

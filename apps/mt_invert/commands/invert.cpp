@@ -48,7 +48,7 @@ void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Conf
   namespace optimize = inversion::optimize;
   if (core::rank_of(comm) == 0)
     run.add(std::make_shared<optimize::ProgressBar>(config.inversion.max_iterations()));
-  run.add(inversion::iteration_table());
+  run.add(inversion::iteration_table);
   run.add([comm, &folder](const inversion::Stage& stage) -> inversion::Inversion::DirectivePtr {
     return std::make_shared<optimize::IterationsCsv>(comm, folder.iterations(), stage.history());
   });

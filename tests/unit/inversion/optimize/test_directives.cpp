@@ -42,6 +42,14 @@ TEST_CASE("directives: the table has one heading and one aligned line per iterat
   CHECK_THAT(table.back(), Contains(fmt::format("{:.4f}", summary.rms)));
 }
 
+TEST_CASE("directives: a line above the table says what its rms is") {
+  tests::Capture out(STDOUT_FILENO);
+  (void)run_with(std::make_shared<inversion::optimize::IterationTable>("rms on the fine meshes"));
+  const std::string text = out.text();
+  CHECK_THAT(text, Contains("rms on the fine meshes:\n"));
+  CHECK(text.find("rms on the fine meshes") < text.find("iter"));
+}
+
 TEST_CASE("directives: the bar prints nothing where stdout is no terminal") {
   tests::Capture out(STDOUT_FILENO);
   (void)run_with(std::make_shared<inversion::optimize::ProgressBar>(2));
