@@ -14,12 +14,14 @@ INVERSIONS = [
      "peer": "ModEM 2-D, NLCG, one AMD EPYC core", "peer_s": 19.7},
     {"case": "MARE2DEM marine demo", "config": "examples/mare2dem/mare2dem.toml", "ranks": 1, "repeats": 1, "target_s": 350.0, "settings": [],
      "peer": "MARE2DEM's log, 12 processes", "peer_s": 395.0},
+    {"case": "BLOCK2 in 3-D", "config": "examples/block2/block2_3d.toml", "arguments": ["--dim", "3"], "ranks": 1, "threads": 2, "repeats": 1, "target_s": 60.0, "settings": ["inversion.smooth_at_target=false"],
+     "peer": "ModEM 3-D, NLCG, its log, stalls at rms 1.69", "peer_s": 198.0},
     {"case": "KIM-ETO demo", "config": "examples/kim_eto/kim_eto.toml", "ranks": 1, "threads": 2, "repeats": 3, "target_s": 90.0, "settings": [], "peer": None, "peer_s": None},
 ]
 # Configurations, and what is set beside them. The two lines state the data alone: everything else is a default, the certificate included.
 TWO_LINES = "two lines"
 ESTIMATED = {"kim_eto/kim_eto": [], "kim_eto/kim_eto_te": [], "kim_eto/kim_eto_learned": [], "block2/block2": [], "coprod2/coprod2": [], "kap03/kap03": [], "mare2dem/mare2dem": [],
-             "getting_started/smooth": [], "coprod2/coprod2 nlcg": ['inversion.algorithm="nlcg"', "inversion.max_iterations=60"], TWO_LINES: []}
+             "getting_started/smooth": [], "coprod2/coprod2 nlcg": ['inversion.algorithm="nlcg"', "inversion.max_iterations=60"], TWO_LINES: [], "block2/block2_3d": []}
 NOT_CONVERGED = 10  # exit code: a result, above its target
 RANKS = 2
 ROUNDS = 3
@@ -34,7 +36,7 @@ def inversion(task, launch, program, source, folder):
     """Seconds of the whole program, and the rms and iterations of its last line."""
     shutil.rmtree(folder, ignore_errors=True)
     begin = time.monotonic()
-    text = launch([program, "invert", source / task["config"], "-o", folder, *[word for pair in task["settings"] for word in ("--set", pair)]], task["ranks"], task.get("threads", 1))
+    text = launch([program, "invert", source / task["config"], "-o", folder, *task.get("arguments", []), *[word for pair in task["settings"] for word in ("--set", pair)]], task["ranks"], task.get("threads", 1))
     seconds = time.monotonic() - begin
     last = re.search(r"rms ([\d.]+)\D+\(target ([\d.]+)\) after (\d+) iterations", text)
     if last is None:
@@ -77,7 +79,7 @@ def estimates(launch, program, source, folder):
         if name == TWO_LINES:
             config = folder.with_name("two_lines.toml")
             config.write_text(f'[data]\nedi_folder = "{source}/data/samtex/edi_kim_eto"\n')
-        command = [program, "invert", config, "-o", folder, *[word for pair in settings for word in ("--set", pair)]]
+        command = [program, "invert", config, "-o", folder, *(["--dim", "3"] if name.endswith("_3d") else []), *[word for pair in settings for word in ("--set", pair)]]
         text = launch([*command, "--dry-run"], 1, os.cpu_count())
         gigabytes = re.search(r"memory per rank: +about ([\d.]+) GB(?:, ([\d.]+) GB in last steps)?", text)
         about, most = re.search(r"all together: +about ([\d.]+ \w+), at most ([\d.]+ \w+)", text).groups()

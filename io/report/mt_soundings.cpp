@@ -214,6 +214,7 @@ std::vector<LegendEntry> legend_of(const ShownData& data) {
   };
   const bool te = has({Shown::rho_te, Shown::phase_te}), tm = has({Shown::rho_tm, Shown::phase_tm}),
              tzy = has({Shown::tipper_re, Shown::tipper_im}), tzx = has({Shown::tzx_re, Shown::tzx_im}),
+             has_phase_tensor = has({Shown::phase_tensor_xx, Shown::phase_tensor_xy}),
              on_map = data.places() == Places::map;
   std::string first = on_map ? "xy" : "TE", second = on_map ? "yx" : "TM";
   if (has({Shown::rho_xx, Shown::phase_xx})) first += " and xx";
@@ -224,15 +225,16 @@ std::vector<LegendEntry> legend_of(const ShownData& data) {
   if (tm)
     entries.push_back(
         {second + " observed (phase" + (on_map ? " yx" : "") + " +180°)", tm_colour, Marker::square});
-  if (has({Shown::phase_tensor_xx, Shown::phase_tensor_xy}))
+  if (has_phase_tensor)
     entries.insert(entries.end(), {{"phase tensor Φ: xx, xy", te_colour, Marker::circle},
                                    {"yy, yx", tm_colour, Marker::square}});
   if (tzy || tzx)
     entries.insert(entries.end(), {{tipper + ", real", te_colour, Marker::circle},
                                    {"imaginary", tm_colour, Marker::square}});
   entries.push_back({"not used", grey, Marker::circle, true});
-  entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});
-  entries.push_back({tm ? second + " predicted" : "predicted", tm_colour, {}});
+  const bool has_others = has_phase_tensor || tzy || tzx;
+  if (te || has_others) entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});
+  if (tm || has_others) entries.push_back({tm ? second + " predicted" : "predicted", tm_colour, {}});
   return entries;
 }
 

@@ -77,7 +77,7 @@ void add_volume(Page& page, const inversion::Outcome& outcome, const VolumeSlice
               "sites near each line." +
                   hatch);
   page.paragraph(
-      "ParaView shows the whole volume: vtk/model.vtu. `mt_invert report` with --depths-km, --x-km and "
+      "ParaView shows the whole volume: vtk/model.vtu. mt_invert report with --depths-km, --x-km and "
       "--y-km "
       "draws other slices.");
 }

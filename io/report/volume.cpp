@@ -116,8 +116,9 @@ std::vector<int> layers_at(const mesh::Earth& earth, const std::vector<double>& 
     const double deepest_m = earth.grid.z_edges_m().back() - top_m;
     if (!(depth_m >= 0.0 && depth_m <= deepest_m))
       throw core::InvalidArgument("io::report::volume#no_such_depth",
-                                  "expected depths from 0 to {:.6g} m, where the model ends, got {:.6g} m",
-                                  deepest_m, depth_m);
+                                  "expected depths of maps from 0 to {:.4g} km, where the model ends, got "
+                                  "{:.4g} km; choose one in the model",
+                                  1e-3 * deepest_m, 1e-3 * depth_m);
     const std::vector<double>& edges = earth.grid.z_edges_m();
     const auto above = std::ranges::upper_bound(edges, top_m + depth_m) - edges.begin() - 1;
     layers.push_back(std::clamp(static_cast<int>(above), 0, earth.grid.n_z() - 1));
@@ -181,10 +182,11 @@ std::vector<double> places_of_cuts(const std::vector<double>& wanted_m, const Vo
   if (wanted_m.empty()) return {place_of_cut(sites, axis, slices.sites_within_m, range)};
   for (const double place_m : wanted_m) {
     if (!range.contains(place_m))
-      throw core::InvalidArgument("io::report::volume#cut_outside",
-                                  "expected vertical slices at {} from {:.6g} to {:.6g} m, which is the part "
-                                  "around the sites that pictures show, got {:.6g} m",
-                                  axis == mesh::Axis::x ? "x" : "y", range.from, range.to, place_m);
+      throw core::InvalidArgument(
+          "io::report::volume#cut_outside",
+          "expected {} of vertical slices from {:.4g} to {:.4g} km, which is the part "
+          "around the sites that pictures show, got {:.4g} km; choose one there",
+          axis == mesh::Axis::x ? "x" : "y", 1e-3 * range.from, 1e-3 * range.to, 1e-3 * place_m);
   }
   return wanted_m;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* report_examples = R"(Examples:
   mt_invert report out/demo       writes out/demo/report.html and out/demo/pictures again from out/demo/result.h5
-  mt_invert report out/demo3d --depths-km 0.2,1,3 --y-km -5,5       maps and vertical slices of your choice)";
+  mt_invert report out/demo3d --depths-km 0.5,2,5 --y-km 50,70    maps and vertical slices of your choice)";
 
 constexpr const char* compare_examples = R"(Examples:
   mt_invert compare out/first out/second -o both.png

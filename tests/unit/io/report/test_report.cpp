@@ -280,7 +280,9 @@ TEST_CASE("soundings: the legend stands on every sheet and names only what the d
   data.reason.resize(data.survey.keys.size());
   data.interpolated.resize(data.survey.keys.size());
   te.data = data.data_set();
-  CHECK_THAT(sounding_legend(*shown_data(te)).svg(), Contains("TE observed") && !Contains("TM"));
+  CHECK_THAT(sounding_legend(*shown_data(te)).svg(), Contains("TE observed") && !Contains("TM") &&
+                                                         Contains(">TE predicted<") &&
+                                                         !Contains(">predicted<"));
 }
 
 TEST_CASE("soundings: the legend breaks into rows that windows of 400 pixels hold") {

@@ -164,10 +164,10 @@ TEST_CASE("volume: wanted depths and places of cuts go before, and must lie in t
   const auto refused = [&](const WantedSlices& wanted) {
     return tests::error_of<core::InvalidArgument>([&] { static_cast<void>(slices_of(outcome, wanted)); });
   };
-  CHECK_THAT(refused({.depths_m = {31}}), tests::HasId("no_such_depth", {"30", "31"}));
-  CHECK_THAT(refused({.depths_m = {-1}}), tests::HasId("no_such_depth", {"-1"}));
-  CHECK_THAT(refused({.x_m = {201}}), tests::HasId("cut_outside", {"x", "20 to 180", "201"}));
-  CHECK_THAT(refused({.y_m = {-5}}), tests::HasId("cut_outside", {"y", "-5"}));
+  CHECK_THAT(refused({.depths_m = {31}}), tests::HasId("no_such_depth", {"0.03 km", "0.031"}));
+  CHECK_THAT(refused({.depths_m = {-1}}), tests::HasId("no_such_depth", {"-0.001"}));
+  CHECK_THAT(refused({.x_m = {201}}), tests::HasId("cut_outside", {"x", "0.02 to 0.18", "0.201"}));
+  CHECK_THAT(refused({.y_m = {-5}}), tests::HasId("cut_outside", {"y", "-0.005"}));
 }
 
 TEST_CASE("report: slices at wanted places are those of its page, and a section has none") {
