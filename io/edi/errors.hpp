@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mt/element.hpp"
+#include "physics/mt/rho_phase.hpp"
 
-#include <cmath>
 #include <string>
 #include <vector>
 
 namespace lodestone::io::edi {
 
-/// A complex number of a file with the standard deviation of each of its parts. NaN: missing.
-struct Estimate {
-  physics::mt::Complex value{physics::mt::not_given, physics::mt::not_given};
-  double sigma = physics::mt::not_given;
-  [[nodiscard]] bool is_missing() const {
-    return !(std::isfinite(value.real()) && std::isfinite(value.imag()));
-  }
-};
+using physics::mt::Estimate;
 
 /// Counts of values without a usable error (missing, zero or negative), by element and by the kind of error.
 /// Internal to io/edi.

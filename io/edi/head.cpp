@@ -18,53 +18,6 @@ namespace {
 
 using physics::mt::not_given;
 
-/// Takes the letter N, S, E or W off the front or the end of a word and returns −1 for S and W. A letter
-/// inside is left, as the E of an exponent.
-double take_hemisphere(std::string_view& word) {
-  const auto is_one_of = [](char c, std::string_view letters) { return letters.find(c) != letters.npos; };
-  const bool at_end = !word.empty() && is_one_of(word.back(), "NSEWnsew");
-  if (!at_end && (word.empty() || !is_one_of(word.front(), "NSEWnsew"))) return 1.0;
-  const char letter = at_end ? word.back() : word.front();
-  at_end ? word.remove_suffix(1) : word.remove_prefix(1);
-  return is_one_of(letter, "SWsw") ? -1.0 : 1.0;
-}
-
-/// An angle as it is read: its degrees, and whether its minutes and seconds are possible.
-struct Angle {
-  double deg = 0.0;
-  bool is_proper = true;
-};
-
-/// Reads "D:M:S", "D:M" or decimal degrees (also 2.5E+01), with a leading sign or a trailing or leading N S E
-/// W.
-std::optional<Angle> angle_of(std::string_view text) {
-  std::string packed;
-  for (const char c : text) packed += text::is_blank(c) ? std::string() : std::string(1, c);
-  std::string_view rest = packed;
-  double sign = take_hemisphere(rest);
-  if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) {  // "-0:30:00" is half a degree south
-    sign = rest.front() == '-' ? -sign : sign;
-    rest.remove_prefix(1);
-  }
-  Angle angle;
-  double unit = 1.0;
-  while (true) {
-    const auto colon = rest.find(':');
-    const auto part = text::number(rest.substr(0, colon));
-    if (!part || !std::isfinite(*part) || *part < 0.0 || unit < 1.0 / 3600.0 - 1e-9) return std::nullopt;
-    angle.deg += *part * unit;
-    // The last part may be 60, to which some writers round 59.99….
-    if (unit < 1.0 && (*part > 60.0 || (*part == 60.0 && colon != std::string_view::npos)))
-      angle.is_proper = false;
-    if (colon == std::string_view::npos) {
-      angle.deg *= sign;
-      return angle;
-    }
-    unit /= 60.0;
-    rest.remove_prefix(colon + 1);
-  }
-}
-
 using Entries = std::map<std::string, std::string>;
 
 /// A value as a block states it, and the number of that line.
@@ -100,7 +53,7 @@ Stated either(Stated first, Stated second) { return first.text.empty() ? std::mo
 double coordinate(EdiFile& file, const Stated& stated, const char* what, double largest) {
   const auto& [text, line] = stated;
   if (text.empty()) return not_given;
-  const auto angle = angle_of(text);
+  const auto angle = text::angle(text);
   if (angle && !angle->is_proper)
     throw core::FormatError("io::edi::read#wrong_angle",
                             "{}:{}: expected a {} with minutes and seconds below 60, got \"{}\"; correct it",

@@ -2,7 +2,6 @@
 #include "engine/core/error.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
-#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
@@ -196,28 +195,6 @@ void read_tippers(Columns& columns, const std::string& station, std::vector<Stat
       fmt::format("{}:{}", columns.file().path, block->line), station, n_zero);
 }
 
-/// Returns ρₐ and phase as impedance in field units: |Z| = √(5 ρₐ f).
-Estimate impedance_from(double rho, double phase_deg, double rho_error, double phase_error_deg,
-                        double frequency_hz) {
-  if (!(rho > 0.0) || !std::isfinite(phase_deg) || !(frequency_hz > 0.0)) return {};
-  const double modulus = std::sqrt(5.0 * rho * frequency_hz);
-  const double from_rho = rho_error > 0.0 ? 0.5 * modulus * rho_error / rho : not_given;
-  const double from_phase =
-      phase_error_deg > 0.0 ? modulus * phase_error_deg / physics::mt::deg_per_rad : not_given;
-  return {std::polar(modulus, phase_deg / physics::mt::deg_per_rad), std::fmax(from_rho, from_phase)};
-}
-
-/// Returns true when most phases of Zyx stand in the first quadrant: written folded by +180°.
-bool is_folded(const std::vector<double>& phases_deg) {
-  std::size_t first = 0, known = 0;
-  for (const double p : phases_deg) {
-    if (!std::isfinite(p)) continue;
-    ++known;
-    if (p >= 0.0 && p <= 90.0) ++first;
-  }
-  return 2 * first > known;
-}
-
 void read_rho_phase(Columns& columns, std::vector<StationRow>& rows) {
   for (std::size_t k = 0; k < tensor_names.size(); ++k) {
     const std::string rho_name = std::string("RHO") + tensor_names[k],
@@ -226,13 +203,14 @@ void read_rho_phase(Columns& columns, std::vector<StationRow>& rows) {
     if (rho.empty() || phase.empty()) continue;
     const auto rho_error = columns.values({rho_name + ".ERR"}),
                phase_error = columns.values({phase_name + ".ERR"});
-    const bool folded = k == 2 && is_folded(phase);
+    const bool folded = k == 2 && physics::mt::is_folded(phase);
     if (folded)
       columns.file().warn(columns.file().find(phase_name)->line,
                           "phases of Zyx stand in the first quadrant; 180 degrees were subtracted");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Estimate z = impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i),
-                                        at(phase_error, i), columns.frequencies()[i]);
+      const Estimate z = physics::mt::impedance_of(
+          {rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i), at(phase_error, i)},
+          columns.frequencies()[i]);
       set(rows[i], k, z);
       columns.open_errors().look_at(element_names[k], z, std::fmin(at(rho_error, i), at(phase_error, i)));
     }

@@ -8,7 +8,6 @@
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/ranges.hpp"
-#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
@@ -16,12 +15,10 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <optional>
 
 namespace lodestone::io::edi {
 namespace {
 
-using physics::mt::Complex;
 using physics::mt::Element;
 using physics::mt::StationData;
 using physics::mt::StationRow;
@@ -132,127 +129,26 @@ void sort_and_check_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
   remove_repeated_frequencies(file, rows);
 }
 
-/// Returns the time factor that the text of the file states, if any.
-std::optional<EdiSign> stated_sign(const EdiFile& file) {
+/// Returns the time factor that the text of the file states; vote where there is none.
+physics::mt::TimeFactor stated_sign(const EdiFile& file) {
   for (const auto& block : file.blocks) {
     for (const auto& [line, text] : block.lines) {
       if (block.name != "INFO") continue;
-      std::string packed;
-      for (const char c : text::lower(text)) packed += text::is_blank(c) ? std::string() : std::string(1, c);
-      if (packed.find("exp(-i") != std::string::npos) return EdiSign::minus;
-      if (packed.find("exp(+i") != std::string::npos || packed.find("exp(i") != std::string::npos)
-        return EdiSign::plus;
+      if (const auto sign = physics::mt::time_factor_in(text)) return *sign;
     }
   }
-  return std::nullopt;
+  return physics::mt::TimeFactor::vote;
 }
 
-/// Counts the values of one element in the quadrant of e^{+iωt} (Zxy: first, Zyx: third) and in its
-/// conjugate.
-struct Votes {
-  int plus = 0, minus = 0;
-  [[nodiscard]] int count() const { return plus + minus; }
-  [[nodiscard]] int of(EdiSign sign) const { return sign == EdiSign::minus ? minus : plus; }
-};
-
-/// Returns the votes of one off-diagonal element, multiplied by `sign` so that it lies in the right half
-/// plane.
-Votes votes_of(const StationData& station, Element element, double sign) {
-  Votes votes;
-  for (const auto& row : station.rows) {
-    const Complex z = sign * row.values[element];
-    if (z.real() > 0.0 && z.imag() > 0.0) ++votes.plus;
-    if (z.real() > 0.0 && z.imag() < 0.0) ++votes.minus;
+/// Returns the text before the first numbers.
+std::string header_of(const std::string& text) {
+  std::string header;
+  for (const std::string_view line : text::split_lines(text)) {
+    const std::string word = text::upper(text::trimmed(line).substr(0, 9));
+    if (word.starts_with(">FREQ") || word.starts_with(">SPECTRA")) break;
+    header.append(line).push_back('\n');
   }
-  return votes;
-}
-
-/// Returns the time factor that both off-diagonal elements vote for, if either has enough votes and neither
-/// contradicts. Zxy and Zyx count alike, and so do the two time factors.
-std::optional<EdiSign> voted_sign(const StationData& station) {
-  constexpr int enough = 5;
-  const Votes xy = votes_of(station, Element::zxy, 1.0), yx = votes_of(station, Element::zyx, -1.0);
-  if (std::max(xy.count(), yx.count()) < enough) return std::nullopt;
-  for (const EdiSign sign : {EdiSign::plus, EdiSign::minus}) {
-    const auto agrees = [sign](const Votes& votes) {
-      return votes.count() == 0 || votes.of(sign) > 2 * (votes.count() - votes.of(sign));
-    };
-    if (agrees(xy) && agrees(yx)) return sign;
-  }
-  return std::nullopt;
-}
-
-std::string_view factor_of(EdiSign sign) {
-  return sign == EdiSign::minus ? "exp(-i omega t)" : "exp(+i omega t)";
-}
-
-void convert_sign(EdiFile& file, StationData& station, EdiSign option) {
-  const auto voted = voted_sign(station), stated = stated_sign(file);
-  const EdiSign sign = option != EdiSign::vote ? option : stated.value_or(voted.value_or(EdiSign::plus));
-  if (option == EdiSign::vote && !stated && voted == EdiSign::minus) {
-    file.warn(
-        1,
-        "quadrants of Zxy and Zyx show that the time factor is exp(-i omega t); all values were conjugated");
-  } else if (option == EdiSign::vote && stated && voted && *stated != *voted) {
-    file.warn(1,
-              fmt::format("the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated",
-                          factor_of(*stated)));
-  } else if (option == EdiSign::vote && !stated && std::ranges::none_of(station.rows, has_impedance)) {
-    file.warn(1,
-              "tippers alone do not show the time factor, and the file does not state it; exp(+i omega t) is "
-              "assumed, which a line of >INFO or data.edi_sign corrects");
-  }
-  station.sign_in_file = std::string(1, sign == EdiSign::minus ? '-' : '+');
-  if (sign != EdiSign::minus) return;
-  for (auto& row : station.rows) {
-    for (Complex& value : row.values.numbers) value = std::conj(value);
-    if (row.covariance) row.covariance = row.covariance->conjugate().eval();
-  }
-}
-
-/// Returns the median apparent resistivity of the off-diagonal elements if they are in mV/km/nT; NaN when
-/// there is none.
-double median_rho_as_field(const StationData& station) {
-  std::vector<double> rho;
-  for (const auto& row : station.rows) {
-    for (const Element element : {Element::zxy, Element::zyx}) {
-      if (!row.is_missing(element)) rho.push_back(0.2 * std::norm(row.values[element]) / row.frequency_hz);
-    }
-  }
-  if (rho.empty()) return physics::mt::not_given;
-  const auto middle = rho.begin() + static_cast<std::ptrdiff_t>(rho.size() / 2);
-  std::nth_element(rho.begin(), middle, rho.end());
-  return *middle;
-}
-
-void convert_units(EdiFile& file, StationData& station, EdiUnits option) {
-  constexpr double implausible_rho = 1e-3;  // no site has a median below; bad ones come near
-  constexpr double ohm_over_field_rho =
-      1.0 / (physics::mt::ohm_per_field_unit * physics::mt::ohm_per_field_unit);
-  const double as_field = median_rho_as_field(station), as_ohm = as_field * ohm_over_field_rho;
-  const bool vote_says_ohm = as_field < implausible_rho && as_ohm > 1e-1 && as_ohm < 1e6;
-  const bool is_ohm = option == EdiUnits::ohm || (option == EdiUnits::vote && vote_says_ohm);
-  if (option == EdiUnits::vote && vote_says_ohm) {
-    file.warn(1, fmt::format("the size of the impedances (median apparent resistivity {:.3g} ohm m as "
-                             "mV/km/nT, {:.3g} as ohm) shows that they are in ohm",
-                             as_field, as_ohm));
-  } else if (!is_ohm && (as_field < 1e-2 || as_field > 1e6)) {
-    file.warn(1,
-              fmt::format("median apparent resistivity is {:.3g} ohm m; are the units mV/km/nT?", as_field));
-  }
-  station.units_in_file = is_ohm ? "ohm" : "mV/km/nT";
-  if (is_ohm) return;
-  for (auto& row : station.rows) {
-    for (const Element element : physics::mt::all_elements) {
-      if (!is_impedance(element)) continue;
-      const auto k = static_cast<Eigen::Index>(index_of(element));
-      row.values[element] *= physics::mt::ohm_per_field_unit;
-      row.errors[element] *= physics::mt::ohm_per_field_unit;
-      if (!row.covariance) continue;
-      row.covariance->row(k) *= physics::mt::ohm_per_field_unit;
-      row.covariance->col(k) *= physics::mt::ohm_per_field_unit;
-    }
-  }
+  return header;
 }
 
 void check_ending(EdiFile& file) {
@@ -300,6 +196,7 @@ StationData parse(const std::string& bytes, const std::string& path, const EdiOp
   station.site.elevation_m = head.elevation_m;
   station.path = path;
   station.format = "EDI";
+  station.header = header_of(text);
   read_rows(file, head, options, station);
   remark_on_frames(file, station.rows);
   sort_and_check_frequencies(file, station.rows);
@@ -309,8 +206,9 @@ StationData parse(const std::string& bytes, const std::string& path, const EdiOp
                             "values, found none at {} frequencies",
                             path, station.rows.size());
   }
-  convert_sign(file, station, options.sign);
-  convert_units(file, station, options.units);
+  for (const std::string& remark :
+       physics::mt::convert(station, {options.sign, options.units}, {.sign = stated_sign(file)}))
+    file.warn(1, remark);
   station.remarks = std::move(file.warnings);
   station.zero_tippers = std::move(file.zero_tippers);
   return station;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/words.hpp"
+#include "physics/mt/conventions.hpp"
 #include "physics/mt/station_data.hpp"
 
 #include <string>
@@ -17,22 +18,11 @@ constexpr auto words(EdiVariance) {
   using enum EdiVariance;
   return core::Words<EdiVariance>{{of_complex_element, "of_complex_element"}, {of_each_part, "of_each_part"}};
 }
-enum class EdiSign { vote, plus, minus };  ///< e^{±iωt}; vote: by the quadrants of Zxy and Zyx
-constexpr auto words(EdiSign) {
-  using enum EdiSign;
-  return core::Words<EdiSign>{{vote, "vote"}, {plus, "plus"}, {minus, "minus"}};
-}
-enum class EdiUnits { vote, field, ohm };  ///< mV/km/nT or V/A; vote: by the size of ρₐ
-constexpr auto words(EdiUnits) {
-  using enum EdiUnits;
-  return core::Words<EdiUnits>{{vote, "vote"}, {field, "field"}, {ohm, "ohm"}};
-}
-
 /// The choices of the reader.
 struct EdiOptions {
   EdiVariance variance = EdiVariance::of_complex_element;
-  EdiSign sign = EdiSign::vote;
-  EdiUnits units = EdiUnits::vote;
+  physics::mt::TimeFactor sign = physics::mt::TimeFactor::vote;
+  physics::mt::ImpedanceUnits units = physics::mt::ImpedanceUnits::vote;
 };
 
 /// Reads one station from a SEG EDI file (impedance, ρₐ/phase or spectra sections) in SI ohm and e^{+iωt}.

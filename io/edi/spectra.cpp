@@ -145,24 +145,6 @@ MatrixXcd residual_covariance(const MatrixXcd& s, const Channels& c, const Matri
   return ff - z * fh.adjoint() - fh * z.adjoint() + z * hh * z.adjoint();
 }
 
-/// Fills the errors and their covariance; an output without residual power keeps errors that are not known.
-void set_errors(const MatrixXcd& residual, const Matrix2cd& signal, double averages, StationRow& row) {
-  auto& covariance = row.covariance.emplace();
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      const bool known = residual(i, i).real() > 0.0 && residual(j, j).real() > 0.0;
-      for (int k = 0; k < 2; ++k) {
-        for (int l = 0; l < 2; ++l) {
-          covariance(2 * i + k, 2 * j + l) =
-              known ? residual(i, j) * signal(l, k) / averages : Complex(physics::mt::not_given, 0.0);
-        }
-      }
-    }
-  }
-  for (int k = 0; k < 6; ++k)  // half of a complex variance falls on each part
-    row.errors.numbers[static_cast<std::size_t>(k)] = std::sqrt(0.5 * covariance(k, k).real());
-}
-
 /// Fills the transfer functions of all outputs; without a reference field of full rank they stay missing.
 void set_transfer(const MatrixXcd& s, const Channels& c, double averages, StationRow& row) {
   const Matrix2cd hr = block_of(s, c.h, c.r);
@@ -173,7 +155,7 @@ void set_transfer(const MatrixXcd& s, const Channels& c, double averages, Statio
   for (int k = 0; k < 6; ++k) row.values.numbers[static_cast<std::size_t>(k)] = z(k / 2, k % 2);
   if (!(averages > 0.0)) return;
   const Matrix2cd signal = inverse.adjoint() * block_of(s, c.r, c.r) * inverse;
-  set_errors(residual_covariance(s, c, z), signal, averages, row);
+  row.set_estimates({signal.transpose(), residual_covariance(s, c, z) / averages});
 }
 
 double option_number(const EdiBlock& block, const char* key) {

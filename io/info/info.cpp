@@ -5,7 +5,6 @@
 #include "inversion/checkpoint.hpp"
 #include "inversion/mt/tables.hpp"
 #include "inversion/uncertainty/ensemble.hpp"
-#include "io/edi/reader.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/model/hdf5.hpp"
@@ -16,8 +15,10 @@
 #include "io/mt2d/data.hpp"
 #include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
+#include "io/survey/read.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
+#include "io/survey/store.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
@@ -63,7 +64,7 @@ double frame_of(const StationData& station) {
   return station.rows.front().azimuths.hx_deg;
 }
 
-/// The site of an EDI file.
+/// The site of a file of one station.
 SiteInfo site_of(const StationData& station) {
   SiteInfo site;
   site.name = station.site.name;
@@ -144,10 +145,20 @@ std::string units_word(const std::string& units) {
   return known ? std::string(modem::short_name_of(*known)) : units;
 }
 
-void describe_edi(FileInfo& info) {
-  const StationData station = edi::read(info.path);
+/// Describes a file of one station.
+void describe_station(FileInfo& info, const StationData& station) {
   info.warnings = station.all_remarks();
   info.sites = {site_of(station)};
+}
+
+/// Describes a file of many stations that stand on the globe.
+void describe_stations(FileInfo& info) {
+  for (const StationData& station : survey::read(info.path)) {
+    info.sites.push_back(site_of(station));
+    for (const std::string& remark : station.all_remarks()) info.warnings.push_back(remark);
+    for (const std::string& change : station.changes)
+      info.facts.push_back(fmt::format("{}: {}", station.site.name, change));
+  }
 }
 
 /// Adds the extent of sites on a map, and where its origin lies.
@@ -339,6 +350,9 @@ void describe_hdf5(FileInfo& info) {
   if (format == "lodestone result") {
     info.format = "HDF5 result";
     describe_result(info);
+  } else if (survey::is_survey(source)) {
+    info.format = "HDF5 survey";
+    describe_stations(info);
   } else if (format == "lodestone responses") {
     info.format = "HDF5 responses";
     describe_responses(info, source);
@@ -459,13 +473,21 @@ void refuse_folder(const std::string& path) {
                               "path, or name files of other kinds one by one");
 }
 
+void add_fact(FileInfo& info, std::string fact) { info.facts.push_back(std::move(fact)); }
+
 void describe(FileInfo& info) {
   refuse_folder(info.path);
   const survey::FileKind kind = survey::kind_of_file(info.path);
   info.format = std::string(core::word(kind));
   switch (kind) {
     case survey::FileKind::edi:
-      return describe_edi(info);
+    case survey::FileKind::emtf_xml:
+    case survey::FileKind::z_file:
+    case survey::FileKind::j_format:
+    case survey::FileKind::zonge_avg:
+      return describe_station(info, survey::read(info.path).front());
+    case survey::FileKind::csv_rows:
+      return describe_stations(info);
     case survey::FileKind::modem_data_2d:
     case survey::FileKind::modem_data_3d:
       return describe_modem_data(info);
@@ -489,19 +511,17 @@ void describe(FileInfo& info) {
     case survey::FileKind::csv_sites:
       return describe_sites(info);
     case survey::FileKind::csv_responses:
-      info.facts.push_back(fmt::format("{} responses", survey::read_responses_csv(info.path).size()));
-      return;
+      return add_fact(info, fmt::format("{} responses", survey::read_responses_csv(info.path).size()));
     case survey::FileKind::csv_section:
-      info.facts.emplace_back(
-          "a section for people and plots, which is not read back; result.h5 and TOML models are");
-      return;
+      return add_fact(
+          info, "a section for people and plots, which is not read back; result.h5 and TOML models are");
     case survey::FileKind::csv_table:
       return describe_table(info);
     case survey::FileKind::unknown:
       break;
   }
   if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
-    return describe_edi(info);
+    return describe_station(info, survey::read(info.path).front());
   if (model::is_elevation_map(info.path)) {
     info.format = "ESRI ASCII grid";
     info.facts.emplace_back(elevation_map);
@@ -509,9 +529,9 @@ void describe(FileInfo& info) {
   }
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
-      "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header "
-      "line, got a file of unknown "
-      "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",
+      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, "
+      "safetensors or CSV with a header line, got a file of unknown format; convert it to one of these "
+      "(docs/model-files.md), or look whether its first lines are missing",
       info.path);
 }
 

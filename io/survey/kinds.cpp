@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/survey/kinds.hpp"
 
+#include "io/emtf/xml.hpp"
+#include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "io/zfile/zfile.hpp"
+#include "io/zonge/zonge.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,6 +62,8 @@ FileKind csv_kind(const std::vector<std::string_view>& lines) {
   for (const auto line : lines) {
     const auto text = text::trimmed(line);
     if (text.empty() || text.front() == '#') continue;
+    if (text.starts_with("site,latitude_deg") && text.find("frequency_hz") != std::string_view::npos)
+      return FileKind::csv_rows;
     if (text.substr(0, 8) == "site,y_m") return FileKind::csv_sites;
     if (text.substr(0, 19) == "site,mode,period_s,") return FileKind::csv_responses;
     if (text.substr(0, 23) == "y_left_m,y_right_m,z_to") return FileKind::csv_section;
@@ -96,8 +102,12 @@ FileKind kind_of_file(const std::string& path) {
   if (is_vae_card(bytes)) return FileKind::vae_card;
   const auto lines = text::split_lines(bytes);
   if (is_edi(lines)) return FileKind::edi;
+  if (emtf::is_emtf_xml(bytes)) return FileKind::emtf_xml;
   if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
+  if (zfile::is_z_file(bytes)) return FileKind::z_file;
+  if (zonge::is_avg(bytes)) return FileKind::zonge_avg;
+  if (jones::is_j_file(bytes)) return FileKind::j_format;
   if (modem::is_modem_covariance(bytes)) return FileKind::modem_covariance;
   if (const auto head = modem::modem_data_head(bytes))
     return head->dimension() == 2 ? FileKind::modem_data_2d : FileKind::modem_data_3d;

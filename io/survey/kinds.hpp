@@ -11,6 +11,7 @@ namespace lodestone::io::survey {
 /// The kind of a file by its content.
 enum class FileKind {
   edi,
+  emtf_xml,
   modem_data_2d,
   modem_data_3d,
   modem_model_2d,
@@ -18,12 +19,16 @@ enum class FileKind {
   modem_covariance,
   emdata,
   mt2d_data,
+  z_file,
+  j_format,
+  zonge_avg,
   toml,
   vae_card,  ///< JSON beside a network of `train`
   hdf5,
   safetensors,
   csv_sites,
   csv_responses,
+  csv_rows,  ///< transfer functions
   csv_section,
   csv_table,  ///< some other table: a header line of names
   unknown
@@ -31,6 +36,7 @@ enum class FileKind {
 constexpr auto words(FileKind) {
   using enum FileKind;
   return core::Words<FileKind>{{edi, "EDI"},
+                               {emtf_xml, "EMTF XML"},
                                {modem_data_2d, "ModEM 2-D data"},
                                {modem_data_3d, "ModEM 3-D data"},
                                {modem_model_2d, "ModEM 2-D model"},
@@ -38,12 +44,16 @@ constexpr auto words(FileKind) {
                                {modem_covariance, "ModEM covariance"},
                                {emdata, "MARE2DEM data"},
                                {mt2d_data, "MT2DData"},
+                               {z_file, "Z-file"},
+                               {j_format, "J-format"},
+                               {zonge_avg, "Zonge AVG"},
                                {toml, "TOML"},
                                {vae_card, "card of a network"},
                                {hdf5, "HDF5"},
                                {safetensors, "safetensors"},
                                {csv_sites, "CSV sites"},
                                {csv_responses, "CSV responses"},
+                               {csv_rows, "CSV transfer functions"},
                                {csv_section, "CSV section"},
                                {csv_table, "CSV table"},
                                {unknown, "unknown"}};

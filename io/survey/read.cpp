@@ -4,9 +4,13 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/options.hpp"
+#include "io/emtf/xml.hpp"
+#include "io/hdf5/file.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/survey/rows_csv.hpp"
+#include "io/survey/store.hpp"
 #include "io/text/scan.hpp"
 
 #include <fmt/format.h>
@@ -43,6 +47,13 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
                           folder);
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+bool holds_stations(FileKind kind) {
+  using enum FileKind;
+  constexpr std::array kinds{edi,           emtf_xml,      z_file, j_format,  zonge_avg,
+                             modem_data_2d, modem_data_3d, emdata, mt2d_data, csv_rows};
+  return std::ranges::find(kinds, kind) != kinds.end();
 }
 
 /// Later stations of the same name get "_2", "_3" …
@@ -84,11 +95,22 @@ FileKind kind_of(const std::string& path, const ReadOptions& options) {
   return kind == FileKind::unknown && text::lower(path).ends_with(".edi") ? FileKind::edi : kind;
 }
 
+[[noreturn]] void refuse_kind(const std::string& path, FileKind kind) {
+  throw core::FormatError(
+      "io::survey::read#not_stations",
+      "{}:1: expected a file of stations (EDI, EMTF XML, Z-file, J-format, Zonge AVG, ModEM data, "
+      "MARE2DEM data, MT2DData, "
+      "CSV or a survey file), got {}; check the path",
+      path, core::word(kind));
+}
+
 std::vector<StationData> read_file(const std::string& path, const ReadOptions& options) {
   const FileKind kind = kind_of(path, options);
   switch (kind) {
     case FileKind::edi:
       return {edi::read(path, options.edi)};
+    case FileKind::emtf_xml:
+      return {emtf::read(path, options.emtf)};
     case FileKind::modem_data_2d:
     case FileKind::modem_data_3d:
       return modem::read_data(path);
@@ -96,11 +118,19 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return mare2dem::read_data(path).stations;
     case FileKind::mt2d_data:
       return mt2d::read_data(path);
+    case FileKind::z_file:
+      return {zfile::read(path, options.zfile)};
+    case FileKind::j_format:
+      return {jones::read(path, options.jones)};
+    case FileKind::zonge_avg:
+      return {zonge::read(path, options.zonge)};
+    case FileKind::csv_rows:
+      return read_rows_csv(path);
+    case FileKind::hdf5:
+      if (is_survey(hdf5::Hdf5Source(path))) return read_survey(path);
+      refuse_kind(path, kind);
     default:
-      throw core::FormatError("io::survey::read#not_stations",
-                              "{}:1: expected a file of stations (EDI, ModEM data, MARE2DEM data or "
-                              "MT2DData), got {}; check the path",
-                              path, core::word(kind));
+      refuse_kind(path, kind);
   }
 }
 
@@ -136,6 +166,24 @@ std::vector<StationData> read_each(const std::vector<std::string>& paths, const 
 }
 
 }  // namespace
+
+std::vector<std::string> station_files(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    const std::string file = entry.path().string();
+    if (!entry.is_regular_file(error)) continue;
+    const FileKind kind = kind_of(file, {});
+    const bool is_stored = kind == FileKind::hdf5 && is_survey(hdf5::Hdf5Source(file));
+    if (holds_stations(kind) || is_stored) paths.push_back(file);
+  }
+  if (paths.empty())
+    throw core::FileError("io::survey::read#no_files",
+                          "{}: expected files of stations in this folder, found none; check the path", path);
+  std::ranges::sort(paths);
+  return paths;
+}
 
 std::vector<StationData> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (paths.empty())

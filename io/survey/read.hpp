@@ -2,7 +2,10 @@
 #pragma once
 
 #include "io/edi/reader.hpp"
+#include "io/jones/jones.hpp"
 #include "io/survey/kinds.hpp"
+#include "io/zfile/zfile.hpp"
+#include "io/zonge/zonge.hpp"
 #include "physics/mt/station_data.hpp"
 
 #include <optional>
@@ -14,16 +17,25 @@ namespace lodestone::io::survey {
 /// The choices of `read`.
 struct ReadOptions {
   edi::EdiOptions edi{};
+  physics::mt::Conventions emtf{};
+  jones::Options jones{};
+  zfile::Options zfile{};
+  zonge::Options zonge{};
   /// Names of stations: only these are returned, in this order. Empty: all, in the order of files and rows.
   std::vector<std::string> station_order{};
   std::optional<FileKind> kind{};  ///< kind of every file; absent: by the content of each
 };
 
-/// Reads stations from a file of any kind that holds some (EDI, ModEM, MARE2DEM, MT2DData), or from a
-/// folder of EDI files. errors: those of the readers and of `read_folder`; FormatError (no file of stations),
-/// ConfigError (a name of `station_order` is not there).
+/// Reads stations from a file of any kind that holds some, or from a folder of EDI files. Kinds: EDI, Z-file,
+/// J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData. errors: those of the readers and of `read_folder`;
+/// FormatError (no file of stations), ConfigError (a name of `station_order` is not there).
 [[nodiscard]] std::vector<physics::mt::StationData> read(const std::string& path,
                                                          const ReadOptions& options = {});
+
+/// Returns the path of a file itself; of a folder those files in it that hold stations by their content, in
+/// the order of their names, without its folders. errors: FileError (nothing there, a folder without such a
+/// file).
+[[nodiscard]] std::vector<std::string> station_files(const std::string& path);
 
 /// Reads stations from several files as one survey. A file that cannot be read is skipped with a warning in
 /// the log; equal names get a suffix. errors: FileError or FormatError (none is readable), ConfigError.

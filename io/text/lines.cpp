@@ -30,14 +30,24 @@ LineReader::LineReader(const std::string& bytes, std::string path, std::string r
       reader_(std::move(reader)),
       comment_marks_(std::move(comment_marks)) {}
 
+std::string_view LineReader::content(std::size_t line) const {
+  return trimmed(lines_[line].substr(0, lines_[line].find_first_of(comment_marks_)));
+}
+
 bool LineReader::next() {
   while (next_ < lines_.size()) {
-    const std::string_view line = lines_[next_++];
-    text_ = trimmed(line.substr(0, line.find_first_of(comment_marks_)));
+    text_ = content(next_++);
     if (!text_.empty()) return true;
   }
   text_ = {};
   return false;
+}
+
+std::string_view LineReader::peek() const {
+  for (std::size_t line = next_; line < lines_.size(); ++line) {
+    if (const std::string_view text = content(line); !text.empty()) return text;
+  }
+  return {};
 }
 
 void LineReader::require_next(const std::string& what) {

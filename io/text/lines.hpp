@@ -24,6 +24,8 @@ class LineReader {
   /// Goes to the next line. errors: FormatError at the end of the file, with what was expected.
   void require_next(const std::string& what);
   [[nodiscard]] std::string_view text() const { return text_; }
+  /// Returns the next line without going there; empty at the end of the file.
+  [[nodiscard]] std::string_view peek() const;
   [[nodiscard]] std::string here() const;
   /// Returns a word of this line as a number. errors: FormatError at this line.
   [[nodiscard]] double finite(std::string_view word, const std::string& what) const;
@@ -37,6 +39,8 @@ class LineReader {
   [[noreturn]] void refuse(std::string_view id, const std::string& text) const;
 
  private:
+  [[nodiscard]] std::string_view content(std::size_t line) const;
+
   std::vector<std::string_view> lines_;
   std::string path_, reader_, comment_marks_;
   std::string_view text_;

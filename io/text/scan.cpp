@@ -57,6 +57,35 @@ std::optional<double> parsed(std::string_view text) {
   return value;
 }
 
+/// Returns the number of characters in front of the sign with which a second number begins. The sign of an
+/// exponent follows a letter, or a digit where its three digits end the word (`1.23-103`).
+std::size_t n_of_first_number(std::string_view word) {
+  bool has_exponent = false;
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    const char c = word[i], before = word[i - 1];
+    has_exponent = has_exponent || (lower_char(c) == 'e' || lower_char(c) == 'd');
+    if ((c != '-' && c != '+') || !(is_digit(before) || before == '.' || before == '*')) continue;
+    std::size_t n_digits = 0;
+    while (i + 1 + n_digits < word.size() && is_digit(word[i + 1 + n_digits])) ++n_digits;
+    const bool ends =
+        i + 1 + n_digits == word.size() || word[i + 1 + n_digits] == '-' || word[i + 1 + n_digits] == '+';
+    if (has_exponent || before == '*' || n_digits != 3 || !ends) return i;
+    has_exponent = true;
+  }
+  return word.size();
+}
+
+/// Takes the letter N, S, E or W off the front or the end of a word and returns −1 for S and W. A letter
+/// inside is left, as the E of an exponent.
+double take_hemisphere(std::string_view& word) {
+  const auto is_one_of = [](char c, std::string_view letters) { return letters.find(c) != letters.npos; };
+  const bool at_end = !word.empty() && is_one_of(word.back(), "NSEWnsew");
+  if (!at_end && (word.empty() || !is_one_of(word.front(), "NSEWnsew"))) return 1.0;
+  const char letter = at_end ? word.back() : word.front();
+  at_end ? word.remove_suffix(1) : word.remove_prefix(1);
+  return is_one_of(letter, "SWsw") ? -1.0 : 1.0;
+}
+
 }  // namespace
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
@@ -99,6 +128,18 @@ std::vector<std::string_view> words(std::string_view text) {
   return out;
 }
 
+std::vector<std::string_view> touching_words(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::string_view word : words(text)) {
+    for (std::size_t n = n_of_first_number(word); n < word.size(); n = n_of_first_number(word)) {
+      out.push_back(word.substr(0, n));
+      word.remove_prefix(n);
+    }
+    out.push_back(word);
+  }
+  return out;
+}
+
 std::optional<double> number(std::string_view word) {
   if (!word.empty() && word.front() == '+') word.remove_prefix(1);
   if (word.empty()) return std::nullopt;
@@ -117,6 +158,34 @@ std::optional<int> integer(std::string_view word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty() || error != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return value;
+}
+
+std::optional<Angle> angle(std::string_view text) {
+  std::string packed;
+  for (const char c : text) packed += is_blank(c) ? std::string() : std::string(1, c);
+  std::string_view rest = packed;
+  double sign = take_hemisphere(rest);
+  if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) {  // "-0:30:00" is half a degree south
+    sign = rest.front() == '-' ? -sign : sign;
+    rest.remove_prefix(1);
+  }
+  Angle out;
+  double unit = 1.0;
+  while (true) {
+    const auto colon = rest.find(':');
+    const auto part = number(rest.substr(0, colon));
+    if (!part || !std::isfinite(*part) || *part < 0.0 || unit < 1.0 / 3600.0 - 1e-9) return std::nullopt;
+    out.deg += *part * unit;
+    // The last part may be 60, to which some writers round 59.99….
+    if (unit < 1.0 && (*part > 60.0 || (*part == 60.0 && colon != std::string_view::npos)))
+      out.is_proper = false;
+    if (colon == std::string_view::npos) {
+      out.deg *= sign;
+      return out;
+    }
+    unit /= 60.0;
+    rest.remove_prefix(colon + 1);
+  }
 }
 
 std::string shortest(double value, std::string_view empty) {

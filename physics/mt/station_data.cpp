@@ -72,6 +72,22 @@ Factors rotation_of(const StationRow& row, double azimuth_deg) {
   return m.unaryExpr([](double factor) { return std::abs(factor) < negligible ? 0.0 : factor; });
 }
 
+/// Returns the estimates of fields in another frame; nothing where impedance and tipper have inputs of their
+/// own.
+std::optional<SignalAndNoise> rotated_estimates(const StationRow& row, double azimuth_deg) {
+  const ChannelAzimuths& at = row.azimuths;
+  if (!row.estimates || at.hx_deg != at.tipper_hx_deg || at.hy_deg != at.tipper_hy_deg) return {};
+  const Eigen::Matrix2d h = directions(at.hx_deg, at.hy_deg, azimuth_deg);
+  const Eigen::Matrix2d e = inverse_of(directions(at.ex_deg, at.ey_deg, azimuth_deg), row.frequency_hz);
+  SignalAndNoise out = *row.estimates;
+  out.inverse_signal = h.transpose() * out.inverse_signal * h;
+  // Block by block: a channel that is missing stays missing alone.
+  out.noise.topLeftCorner<2, 2>() = e * row.estimates->noise.topLeftCorner<2, 2>() * e.transpose();
+  out.noise.topRightCorner<2, 1>() = e * row.estimates->noise.topRightCorner<2, 1>();
+  out.noise.bottomLeftCorner<1, 2>() = row.estimates->noise.bottomLeftCorner<1, 2>() * e.transpose();
+  return out;
+}
+
 ElementCovariance rotated(const ElementCovariance& c, const Factors& m) {
   ElementCovariance out = ElementCovariance::Zero();
   for (int a = 0; a < n_of_row; ++a) {
@@ -152,6 +168,24 @@ ElementCovariance StationRow::full_covariance() const {
     c(k, k) = 2.0 * s * s;
   }
   return c;
+}
+
+void StationRow::set_estimates(const SignalAndNoise& known) {
+  estimates = known;
+  const auto has_noise = [&](int output) { return known.noise(output, output).real() > 0.0; };
+  ElementCovariance c = full_covariance();
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      if (i == j && !has_noise(i)) continue;
+      const bool both = has_noise(i) && has_noise(j);
+      for (int k = 0; k < 2; ++k)
+        for (int l = 0; l < 2; ++l)
+          c(2 * i + k, 2 * j + l) = both ? known.noise(i, j) * known.inverse_signal(k, l) : Complex(0.0, 0.0);
+    }
+    for (int k = 0; k < 2 && has_noise(i); ++k)  // half of a complex variance falls on each part
+      errors.numbers[static_cast<std::size_t>(2 * i + k)] = std::sqrt(0.5 * c(2 * i + k, 2 * i + k).real());
+  }
+  covariance = c;
 }
 
 bool LocalFrame::is_same(const LocalFrame& other) const {
@@ -245,6 +279,7 @@ StationRow rotated(const StationRow& row, double azimuth_deg) {
       if (m(a, k) != 0.0) value += m(a, k) * row.values.numbers[static_cast<std::size_t>(k)];
     }
   }
+  out.estimates = rotated_estimates(row, azimuth_deg);
   out.covariance = rotated(row.full_covariance(), m);
   for (int k = 0; k < n_of_row; ++k)
     out.errors.numbers[static_cast<std::size_t>(k)] = std::sqrt(0.5 * (*out.covariance)(k, k).real());

@@ -25,6 +25,16 @@ struct ChannelAzimuths {
   [[nodiscard]] static ChannelAzimuths along(double x_deg);
 };
 
+/// Knowledge of a processing of time series on its errors. Those of two elements have the covariance
+/// ⟨δF_ik δF_jl*⟩ = N_ij S_kl. Outputs i and j are those of E_x, E_y and H_z, inputs k and l those of H_x and
+/// H_y. source: Egbert 1997 (Geophys. J. Int. 130, 475).
+struct SignalAndNoise {
+  Eigen::Matrix2cd inverse_signal;  ///< S, inverse power of the coherent signal in the inputs
+  /// N, covariance of what the outputs have beside it, over the number of averages; NaN where there is no
+  /// such output. units: those of the outputs over those of H, squared.
+  Eigen::Matrix3cd noise;
+};
+
 /// Impedance, tipper and inter-station function at one frequency. units: ohm, the others none. sign:
 /// e^{+iωt}. NaN = missing.
 struct StationRow {
@@ -32,6 +42,7 @@ struct StationRow {
   Elements::Values values = missing_values();
   Elements::Errors errors = missing_errors();  ///< errors of each part; from `covariance` where that is given
   std::optional<ElementCovariance> covariance{};  ///< absent: the elements are independent
+  std::optional<SignalAndNoise> estimates{};      ///< those that the covariance comes from, where known
   ChannelAzimuths azimuths{};
 
   [[nodiscard]] bool is_missing(Element element) const;
@@ -39,6 +50,9 @@ struct StationRow {
   [[nodiscard]] static Elements::Errors missing_errors();
   /// Returns the covariance, or the one of independent elements.
   [[nodiscard]] ElementCovariance full_covariance() const;
+  /// Keeps these estimates with the covariance and the errors of impedance and tipper that follow. An output
+  /// without noise keeps the errors that it has.
+  void set_estimates(const SignalAndNoise& known);
 };
 
 /// A datum that a file states as such, with its own error. units: those of the datum; phases are not folded.
@@ -68,7 +82,9 @@ struct StationData {
   std::optional<LocalFrame> local_frame{};  ///< absent: the file counts no x and y on a map
   std::vector<StationRow> rows{};           ///< highest frequency first
   std::vector<Reading> readings{};
+  std::string header{};                ///< text of the file before its numbers, as it stands there
   std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
+  std::vector<std::string> changes{};  ///< sentences on what was done since the data were read
   std::string zero_tippers{};          ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] bool has_name(const std::string& name) const;

@@ -4,7 +4,10 @@
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/edi/reader.hpp"
+#include "io/edi/writer.hpp"
+#include "io/emtf/xml.hpp"
 #include "io/info/info.hpp"
+#include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/covariance.hpp"
@@ -12,7 +15,11 @@
 #include "io/mt2d/data.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
+#include "io/survey/store.hpp"
 #include "io/toml/options.hpp"
+#include "io/zfile/zfile.hpp"
+#include "io/zonge/zonge.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
@@ -127,15 +134,34 @@ const std::string volume_toml =
     "[[prism]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nz_min_m = 50\nz_max_m = 800\n"
     "resistivity_ohm_m = 30\n[sea]\nlevel_m = -100\nresistivity_ohm_m = 0.3\n";
 
+const std::string j_format =
+    "# exp(+i omega t)\n>LATITUDE  = -24:30:00\n>LONGITUDE =\n>AZIMUTH   = 10\nkb7  10\nRXY\n 2\n"
+    "-256.0 54.37 59.7 55.78 53.01 60.5 59.0 1.00 1.00\n 4.000 -1 45.0 -999. -999. -999. -999. 1.00 1.00\n"
+    "ZXY S.I.\n 3\n-256.0 0.1671 0.2863 0.5974E-02 1.00\n-.1032E+05-.1504 0.7090 0.4126 1.00\n"
+    "-999. -999. -999. -999. -999.\nTZX\n 1\n 42.68 -.1181 -.2649E-01 0.1212E-01 1.00\n";
+
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
   for (const char* name : {"data/samtex/edi_kim_eto/SAMTEX.kim443.2004.edi",
                            "data/samtex/edi_kim_eto/SAMTEX.ETO009A.2008.edi", "tests/data/edi/gv100.edi"}) {
     check_survives(text_of_file(source_path(name)), [](const std::string& bytes, const std::string& path) {
-      (void)io::edi::parse(bytes, path);
+      (void)io::edi::parse(io::edi::text_of(io::edi::parse(bytes, path)).text, path);
     });
   }
+}
+
+TEST_CASE("fuzz: the readers of EMTF XML and of survey files survive damaged files", "[fuzz]") {
+  const std::string xml = text_of_file(source_path("tests/data/emtf/NMX20.xml"));
+  const std::string two_periods = xml.substr(0, xml.find("<Period value=\"7.3")) + "</Data></EM_TF>";
+  const auto round = [](const std::string& bytes, const std::string& path) {
+    (void)io::emtf::parse(io::emtf::text_of(io::emtf::parse(bytes, path)).text, path);
+  };
+  check_survives(two_periods, round);
+  const TemporaryFolder folder;
+  io::survey::write_survey(folder / "s.h5", {io::emtf::parse(two_periods, "s.xml")});
+  check_survives(text_of_file(folder / "s.h5"),
+                 [](const std::string&, const std::string& path) { (void)io::survey::read_survey(path); });
 }
 
 TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
@@ -162,6 +188,25 @@ TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuz
                  [](const std::string&, const std::string& path) { (void)io::mt2d::read_data(path); });
 }
 
+TEST_CASE("fuzz: the readers of Z-files, J-format and Zonge AVG survive damaged files", "[fuzz]") {
+  const auto z = [](const std::string& bytes, const std::string& path) {
+    std::vector<std::string> lost;
+    const auto station = io::zfile::parse(bytes, path);
+    (void)io::zfile::parse(io::zfile::text_of(station, lost), path);
+  };
+  check_survives(text_of_file(source_path("tests/data/zfile/tf_zmm.zmm")).substr(0, 6000), z);
+  const std::string tipper = text_of_file(source_path("tests/data/zfile/tf_zss_tipper.zss"));
+  check_survives(replaced(tipper.substr(0, tipper.find("period :      0.06452")), "44", " 5"), z);
+  check_survives(j_format, [](const std::string& bytes, const std::string& path) {
+    std::vector<std::string> lost;
+    const auto station = io::jones::parse(bytes, path);
+    (void)io::jones::parse(io::jones::text_of(station, lost), path);
+  });
+  check_survives(
+      text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 6000),
+      [](const std::string& bytes, const std::string& path) { (void)io::zonge::parse(bytes, path); });
+}
+
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
     (void)io::toml::parse_options_toml(bytes, path);
@@ -186,7 +231,9 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
   for (const std::string& text :
        {text_of_file(source_path("data/modem_block2_2d/m0.rho")).substr(0, 3000), model_toml,
         text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
-        text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000)}) {
+        text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000), j_format,
+        text_of_file(source_path("tests/data/zfile/tf_zmm.zmm")).substr(0, 3000),
+        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000)}) {
     check_survives(text, [](const std::string&, const std::string& path) {
       const auto info = io::info::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");

@@ -28,10 +28,10 @@ struct Subcommand {
 
 /// Adds all subcommands, in the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
-  return {{"invert", add_invert(app)},   {"train", add_train(app)},     {"forward", add_forward(app)},
-          {"compare", add_compare(app)}, {"report", add_report(app)},   {"info", add_info(app)},
-          {"inspect", add_inspect(app)}, {"machine", add_machine(app)}, {"selftest", add_selftest(app)},
-          {"help", add_help(app)}};
+  return {{"invert", add_invert(app)},     {"train", add_train(app)},     {"forward", add_forward(app)},
+          {"compare", add_compare(app)},   {"report", add_report(app)},   {"info", add_info(app)},
+          {"convert", add_convert(app)},   {"inspect", add_inspect(app)}, {"machine", add_machine(app)},
+          {"selftest", add_selftest(app)}, {"help", add_help(app)}};
 }
 
 /// The command line as CLI11 fills it in, for the program as a whole.

@@ -5,6 +5,9 @@
 #include "engine/inspect/dry_run.hpp"
 #include "io/report/volume.hpp"
 #include "io/run/section_comparison.hpp"
+#include "io/survey/edit.hpp"
+#include "io/survey/read.hpp"
+#include "io/survey/write.hpp"
 #include "models/study/options.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/sites.hpp"
@@ -88,6 +91,15 @@ struct InfoArguments {
   bool json = false;
 };
 
+struct ConvertArguments {
+  std::vector<std::string> paths;  ///< files and folders
+  std::string output_path;
+  io::survey::WriteFormat format = io::survey::WriteFormat::survey;
+  io::survey::Edits edits{};
+  io::survey::ReadOptions read{};
+  physics::mt::ProfileOptions map{};  ///< projection of formats with coordinates x and y
+};
+
 /// The options of `selftest vae-synthetic`.
 struct StudyArguments {
   models::study::Options options{};
@@ -103,9 +115,9 @@ struct SelftestArguments {
   StudyArguments study{};
 };
 
-using Command =
-    std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
-                 CompareArguments, InspectArguments, InfoArguments, MachineArguments, SelftestArguments>;
+using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
+                             CompareArguments, InspectArguments, InfoArguments, ConvertArguments,
+                             MachineArguments, SelftestArguments>;
 
 /// One checked command line.
 struct CommandLine {

@@ -33,9 +33,20 @@ FileKind kind_of(const config::DataConfig& config) {
 }
 
 std::vector<mt::StationData> read_stations(const config::DataConfig& config) {
-  const io::survey::ReadOptions options{config.edi, config.station_order, kind_of(config)};
+  io::survey::ReadOptions options{
+      .edi = config.edi, .station_order = config.station_order, .kind = kind_of(config)};
   const std::string profile_file = config.profile_source().second;
   if (!profile_file.empty()) return io::survey::read(profile_file, options);
+  if (!config.station_files.empty()) {
+    options.kind.reset();
+    options.emtf = {config.edi.sign, config.edi.units};
+    options.zfile.sign = options.jones.sign = options.zonge.sign = config.edi.sign;
+    options.zfile.units = options.jones.units = config.edi.units;
+    std::vector<std::string> files;
+    for (const std::string& path : config.station_files)
+      for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
+    return io::survey::read_files(files, options);
+  }
   return config.edi_folder.empty() ? io::survey::read_files(config.edi_files, options)
                                    : io::survey::read_folder(config.edi_folder, options);
 }
@@ -44,6 +55,7 @@ std::vector<mt::StationData> read_stations(const config::DataConfig& config) {
 std::string place_of_data(const config::DataConfig& config) {
   const std::string of_profile = config.profile_source().first;
   if (!of_profile.empty()) return config.table.place(of_profile);
+  if (!config.station_files.empty()) return config.table.place("station_files");
   return config.table.place(config.edi_folder.empty() ? "edi_files" : "edi_folder");
 }
 

@@ -37,6 +37,10 @@ Rows<DataConfig> source_rows() {
   using C = DataConfig;
   return {path_row("edi_folder", &C::edi_folder, "folder whose `*.edi` files are one survey"),
           path_row("edi_files", &C::edi_files, "EDI files"),
+          path_row("station_files", &C::station_files,
+                   "files of stations in any format, and folders of them: EDI, EMTF XML, Z-files, J-format, "
+                   "Zonge AVG, CSV, "
+                   "survey files"),
           path_row("modem_file", &C::modem_file, "ModEM 2-D data file"),
           path_row("mare2dem_file", &C::mare2dem_file, "MARE2DEM data file (EMData 2.x) with MT data"),
           path_row("mt2d_file", &C::mt2d_file, "data file of the format `MT2DData_1.0`")};
@@ -47,7 +51,7 @@ bool is_edi(const DataConfig& data) { return data.profile_source().first.empty()
 Rows<DataConfig> edi_rows() {
   using C = DataConfig;
   using Options = io::edi::EdiOptions;
-  return needing("EDI data", is_edi,
+  return needing("EDI or `station_files`", is_edi,
                  row("station_order", &C::station_order, "station names: only these, in this order")
                      .otherwise("all, by file name"),
                  row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
@@ -253,7 +257,7 @@ DataConfig read_source(const ConfigTable& table) {
   for (const auto& each : source_rows()) keys.push_back(each.key);
   table.allow_one_of(keys);
   DataConfig data = read(table, source_rows(), DataConfig{});
-  if (data.edi_folder.empty() && data.edi_files.empty() && is_edi(data))
+  if (data.edi_folder.empty() && data.edi_files.empty() && data.station_files.empty() && is_edi(data))
     table.refuse("edi_folder", "no_data",
                  fmt::format("the table gives none of {}; add the one that states where the data are",
                              fmt::join(keys, ", ")));

@@ -14,15 +14,15 @@ namespace lodestone::mt_invert::config {
 /// Table [data]: where the observations come from and which of them are used.
 struct DataConfig {
   ConfigTable table{{}, {}};  ///< the table itself, for messages
-  // One of these five is given:
-  std::vector<std::string> edi_files;
+  // One of these six is given:
+  std::vector<std::string> edi_files, station_files;
   std::string edi_folder, modem_file, mare2dem_file, mt2d_file;
 
   /// Returns the name of the key whose file brings its stations' places along the profile, and that file;
-  /// both empty for EDI files.
+  /// both empty for files of stations.
   [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
   io::edi::EdiOptions edi;
-  std::vector<std::string> station_order;  ///< EDI files alone; empty: all, by file name
+  std::vector<std::string> station_order;  ///< files of stations alone; empty: all, by file name
   physics::mt::ErrorFloors floors;         ///< as in `selection`
   physics::mt::Selection selection;
 };

@@ -149,8 +149,9 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
              HasId("unknown_key", {"c.toml:4", "target_rms"}));
   CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"),
              HasId("exclusive_keys", {"c.toml:3", "modem_file", "edi_folder"}));
-  CHECK_THAT(refusal("[data]\n"),
-             HasId("no_data", {"edi_folder, edi_files, modem_file, mare2dem_file, mt2d_file"}));
+  CHECK_THAT(
+      refusal("[data]\n"),
+      HasId("no_data", {"edi_folder, edi_files, station_files, modem_file, mare2dem_file, mt2d_file"}));
   CHECK_THAT(refusal("[data]\nmodem_file = \"d.dat\"\nedi_sign = \"plus\"\n"),
              HasId("not_chosen", {"data.edi_sign", "EDI"}));
   CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0, -2.0]\n"),

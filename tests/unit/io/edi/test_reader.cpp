@@ -312,7 +312,7 @@ TEST_CASE(
   CHECK(contradicted.sign_in_file == "+");
   CHECK(warns(contradicted, {"exp(+i omega t)", "Zxy", "Zyx"}));
   edi::EdiOptions options;
-  options.sign = edi::EdiSign::plus;
+  options.sign = physics::mt::TimeFactor::plus;
   CHECK(parse(file("", negative, positive), options).rows[0].values.numbers[1].imag() < 0.0);
   auto ohm = replaced(replaced(good, " 10.0 30.0", " 0.010 0.030"), " 11.0 31.0", " 0.011 0.031");
   ohm = replaced(replaced(ohm, "-12.0 -32.0", "-0.012 -0.032"), "-13.0 -33.0", "-0.013 -0.033");
@@ -414,7 +414,7 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
       "AVGT=100 // 25\n" +
       numbers + ">END\n";
   edi::EdiOptions options;
-  options.units = edi::EdiUnits::field;
+  options.units = physics::mt::ImpedanceUnits::field;
   const auto s = parse(text, options);
   REQUIRE(s.rows.size() == 1);
   CHECK(s.rows[0].frequency_hz == 2.0);
@@ -480,8 +480,8 @@ std::string spectra_text(const Spectra& s, double rotation_deg, bool remote) {
 
 StationData parse_spectra(const Spectra& s, double rotation_deg, bool remote) {
   edi::EdiOptions options;
-  options.units = edi::EdiUnits::field;
-  options.sign = edi::EdiSign::plus;
+  options.units = physics::mt::ImpedanceUnits::field;
+  options.sign = physics::mt::TimeFactor::plus;
   return parse(spectra_text(s, rotation_deg, remote), options);
 }
 

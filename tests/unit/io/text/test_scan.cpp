@@ -45,6 +45,25 @@ TEST_CASE("scan: spellings of no number give NaN, other words give nothing", "[s
   CHECK_FALSE(text::integer("**").has_value());
 }
 
+TEST_CASE("scan: numbers of fixed width that touch are told apart", "[scan]") {
+  using Words = std::vector<std::string_view>;
+  CHECK(text::touching_words(" -0.1234E+00-0.5678E-01 2") == Words{"-0.1234E+00", "-0.5678E-01", "2"});
+  CHECK(text::touching_words("1.0D-03+2.0-3.") == Words{"1.0D-03", "+2.0", "-3."});
+  CHECK(text::touching_words("1.23-103-4.5+100") == Words{"1.23-103", "-4.5+100"});  // exponents
+  CHECK(text::touching_words("****-1.5") == Words{"****", "-1.5"});
+  CHECK(text::touching_words("-1 nan") == Words{"-1", "nan"});
+  CHECK(text::touching_words("").empty());
+}
+
+TEST_CASE("scan: angles in degrees, minutes and seconds are read", "[scan]") {
+  CHECK(text::angle("-0:30:00")->deg == -0.5);
+  CHECK(text::angle("22:30 S")->deg == -22.5);
+  CHECK(text::angle("2.5E+01")->deg == 25.0);
+  CHECK_FALSE(text::angle("1:75")->is_proper);
+  CHECK_FALSE(text::angle("north").has_value());
+  CHECK_FALSE(text::angle("").has_value());
+}
+
 TEST_CASE("scan: a locale with decimal commas changes nothing", "[scan]") {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"}) (void)std::setlocale(LC_ALL, name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "physics/mt/conventions.hpp"
 #include "physics/mt/station_data.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/catch.hpp"
@@ -8,6 +9,7 @@
 #include <Eigen/LU>
 
 #include <cmath>
+#include <random>
 
 using namespace lodestone;
 using namespace lodestone::physics::mt;
@@ -185,6 +187,30 @@ TEST_CASE("station data: interpolation never leaves the band nor crosses more th
   CHECK(interpolated_at(rows, 50.0).is_missing(Element::zxy));
   CHECK_FALSE(interpolated_at(rows, 50.0).is_missing(Element::tzy));
   CHECK_THROWS_AS(interpolated(rows, {-1.0}), core::InvalidArgument);
+}
+
+TEST_CASE("station data: numbers of files come back bit by bit from ohm and from frequencies",
+          "[physics][mt][station]") {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> exponent(-12.0, 12.0);
+  int n_lost = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const double f = std::pow(10.0, exponent(random)), c = ohm_per_field_unit;
+    n_lost += in_field_units(f * c) * c == f * c ? 0 : 1;
+    n_lost += in_squared_field_units(f * c * c) * c * c == f * c * c ? 0 : 1;
+    n_lost += 1.0 / period_s_of(1.0 / f) == 1.0 / f ? 0 : 1;
+    if (std::abs(in_field_units(f) * c / f - 1.0) > 1e-15) FAIL("not the nearest for " << f);
+  }
+  CHECK(n_lost == 0);
+  CHECK(std::isnan(in_field_units(not_given)));
+  CHECK(std::signbit(in_field_units(-0.0)));
+}
+
+TEST_CASE("station data: the time factor is found in lines of text", "[physics][mt][station]") {
+  CHECK(time_factor_in("# Time factor: EXP( - i w t)") == TimeFactor::minus);
+  CHECK(time_factor_in("exp(+i\\omega t)") == TimeFactor::plus);
+  CHECK(time_factor_in("exp(iwt)") == TimeFactor::plus);
+  CHECK_FALSE(time_factor_in("expected").has_value());
 }
 
 TEST_CASE("station data: rows and readings are found, added once and sorted", "[physics][mt][station]") {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/cli/parts.hpp"
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "physics/mt/ranges.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace lodestone::mt_invert::cli {
+namespace {
+
+constexpr const char* convert_examples = R"(Examples:
+  mt_invert convert edi_folder -o survey.h5                                 a folder as one lossless file
+  mt_invert convert survey.h5 -o xml_folder --to emtf --periods 0.01,1000
+  mt_invert convert edi_folder -o survey.dat --rotate 0 --floor impedance=0.05 --floor tipper=0.02 --epsg 32611
+  mt_invert convert survey.dat -o edi_folder --to edi --sites a,b,c --mask 'a:0.1,10')";
+
+/// The arguments as CLI11 fills them in.
+struct Parsed {
+  ConvertArguments arguments;
+  std::string to, periods, sites, sign = "vote", units = "vote", variance = "of_complex_element",
+                                  z_declination = "as_stated";
+  std::vector<std::string> masks, floors;
+  std::optional<double> rotate_deg;
+  std::optional<int> epsg;
+};
+
+std::vector<std::string> names_of(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    names.emplace_back(io::text::trimmed(std::string_view(text).substr(begin, end - begin)));
+    if (names.back().empty())
+      throw core::ConfigError("command line#bad_sites", "--sites expects names between commas, got {}", text);
+    begin = end + 1;
+  }
+  return names;
+}
+
+/// Returns the two periods of an option, the shorter first. errors: ConfigError.
+std::pair<double, double> range_of(const std::string& text, const char* option) {
+  constexpr const char* expected = "two periods FROM,TO in seconds with FROM < TO";
+  const std::vector<double> numbers = numbers_of(text, option, expected);
+  if (numbers.size() != 2 || !(numbers[0] < numbers[1]))
+    throw core::ConfigError("command line#bad_periods", "{} expects {}, got {}", option, expected, text);
+  return {numbers[0], numbers[1]};
+}
+
+/// Reads "SITE" or "SITE:FROM,TO"; "*" is every site.
+physics::mt::Where mask_of(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  physics::mt::Where where{.station = text.substr(0, colon), .place = "--mask"};
+  if (where.station == "*") where.station.clear();
+  if (colon == std::string::npos) return where;
+  const auto [shortest_s, longest_s] = range_of(text.substr(colon + 1), "--mask SITE:FROM,TO");
+  where.min_frequency_hz = 1.0 / longest_s;
+  where.max_frequency_hz = 1.0 / shortest_s;
+  return where;
+}
+
+void add_floor(const std::string& text, io::survey::Edits& edits) {
+  const std::size_t equals = text.find('=');
+  const std::string kind = text.substr(0, equals);
+  const auto value = equals == std::string::npos ? std::nullopt : io::text::number(text.substr(equals + 1));
+  if (!value || !(*value > 0.0 && *value <= 10.0) || (kind != "impedance" && kind != "tipper"))
+    throw core::ConfigError("command line#bad_floor",
+                            "--floor expects impedance=SHARE or tipper=ERROR with a number up to 10, got {}",
+                            text);
+  (kind == "impedance" ? edits.impedance_floor : edits.tipper_floor) = *value;
+}
+
+/// Returns the choices of all readers: a sign and units that are given hold for every file.
+io::survey::ReadOptions read_options(const Parsed& parsed) {
+  io::survey::ReadOptions options;
+  const auto sign = *core::find_word<physics::mt::TimeFactor>(parsed.sign);
+  const auto units = *core::find_word<physics::mt::ImpedanceUnits>(parsed.units);
+  options.edi = {*core::find_word<io::edi::EdiVariance>(parsed.variance), sign, units};
+  options.emtf = {sign, units};
+  options.zfile = {*core::find_word<io::zfile::ZDeclination>(parsed.z_declination), sign, units};
+  options.jones.sign = options.zonge.sign = sign;
+  options.jones.units = units;
+  return options;
+}
+
+io::survey::WriteFormat format_of(const Parsed& parsed) {
+  const std::string& path = parsed.arguments.output_path;
+  if (!parsed.to.empty()) return *core::find_word<io::survey::WriteFormat>(parsed.to);
+  if (const auto format = io::survey::format_of_ending(path)) return *format;
+  throw core::ConfigError(
+      "command line#unknown_ending",
+      "-o expects a name that ends in .h5, .edi, .xml, .zmm, .j, .dat or .csv, or a folder with --to, "
+      "got {}",
+      path);
+}
+
+}  // namespace
+
+TakeArguments add_convert(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("convert", "Write files of stations in another format.")->footer(convert_examples);
+  auto parsed = std::make_shared<Parsed>();
+  ConvertArguments& to = parsed->arguments;
+  command->add_option("IN", to.paths, "files of stations, and folders of such files")->required();
+  command->add_option("-o,--output", to.output_path, "file or folder to write")->required();
+  command->add_option("--to", parsed->to, "format (default: by the ending of -o)")
+      ->check(CLI::IsMember(core::all_words<io::survey::WriteFormat>()));
+  command->add_option("--sites", parsed->sites, "names between commas: only these, in this order")
+      ->type_name("LIST");
+  command->add_option("--periods", parsed->periods, "only periods of this range, in seconds")
+      ->type_name("FROM,TO");
+  command->add_option("--mask", parsed->masks, "take values out: SITE, SITE:FROM,TO in seconds, or *:FROM,TO")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--rotate", parsed->rotate_deg, "azimuth of the x axis to rotate to, clockwise from north")
+      ->check(CLI::Range(-360.0, 360.0));
+  command
+      ->add_option("--declination", to.edits.declination_deg,
+                   "degrees to add to azimuths that count from magnetic north")
+      ->check(CLI::Range(-180.0, 180.0));
+  command->add_option("--floor", parsed->floors, "least error: impedance=SHARE of |Z|, tipper=ERROR")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--sign", parsed->sign, "time factor of the files, where their quadrants or texts mislead")
+      ->check(CLI::IsMember(core::all_words<physics::mt::TimeFactor>()));
+  command->add_option("--units", parsed->units, "units of impedances in the files: field is mV/km/nT")
+      ->check(CLI::IsMember(core::all_words<physics::mt::ImpedanceUnits>()));
+  command->add_option("--edi-variance", parsed->variance, "what .VAR blocks of EDI files hold")
+      ->check(CLI::IsMember(core::all_words<io::edi::EdiVariance>()));
+  command
+      ->add_option("--z-declination", parsed->z_declination,
+                   "whether azimuths of Z-files count from magnetic north")
+      ->check(CLI::IsMember(core::all_words<io::zfile::ZDeclination>()));
+  command->add_option("--epsg", parsed->epsg, "code of the projection of x and y (modem; default: local)");
+  return [parsed] {
+    ConvertArguments arguments = parsed->arguments;
+    arguments.format = format_of(*parsed);
+    if (!parsed->sites.empty()) arguments.edits.sites = names_of(parsed->sites);
+    if (!parsed->periods.empty())
+      std::tie(arguments.edits.min_period_s, arguments.edits.max_period_s) =
+          range_of(parsed->periods, "--periods");
+    for (const std::string& text : parsed->masks) arguments.edits.masks.push_back(mask_of(text));
+    for (const std::string& text : parsed->floors) add_floor(text, arguments.edits);
+    arguments.edits.azimuth_deg = parsed->rotate_deg;
+    arguments.read = read_options(*parsed);
+    if (parsed->epsg && arguments.format != io::survey::WriteFormat::modem)
+      throw core::ConfigError("command line#no_projection",
+                              "--epsg expects a format with coordinates x and y (--to modem), got {}",
+                              core::word(arguments.format));
+    if (parsed->epsg) arguments.map.projection = fmt::format("EPSG:{}", *parsed->epsg);
+    return arguments;
+  };
+}
+
+}  // namespace lodestone::mt_invert::cli

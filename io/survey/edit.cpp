@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/edit.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::io::survey {
+namespace {
+
+namespace mt = physics::mt;
+using mt::Element;
+using mt::StationData;
+using mt::StationRow;
+
+std::vector<StationData> chosen(std::vector<StationData> stations, const std::vector<std::string>& names) {
+  if (names.empty()) return stations;
+  std::vector<StationData> out;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find_if(stations, [&](const StationData& s) { return s.has_name(name); });
+    if (found == stations.end()) {
+      std::vector<std::string> known;
+      for (const StationData& station : stations) known.push_back(station.site.name);
+      const auto near = core::nearest_word(name, known);
+      throw core::ConfigError(
+          "io::survey::edited#unknown_site", "expected names of sites, got \"{}\"{}", name,
+          near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; mt_invert info shows them"));
+    }
+    out.push_back(*found);
+  }
+  return out;
+}
+
+void limit_periods(StationData& station, double min_s, double max_s) {
+  const auto is_outside = [&](double frequency_hz) {
+    return 1.0 / frequency_hz < min_s || 1.0 / frequency_hz > max_s;
+  };
+  const std::size_t n =
+      std::erase_if(station.rows, [&](const StationRow& r) { return is_outside(r.frequency_hz); });
+  std::erase_if(station.readings, [&](const mt::Reading& r) { return is_outside(r.frequency_hz); });
+  if (n > 0)
+    station.changes.push_back(fmt::format("{} periods beyond {:g} to {:g} s were left out", n, min_s, max_s));
+}
+
+/// Takes one element out of a row, with its errors and correlations.
+void remove(StationRow& row, Element element) {
+  row.values[element] = {mt::not_given, mt::not_given};
+  row.errors[element] = mt::not_given;
+  if (row.covariance) {
+    const auto k = static_cast<Eigen::Index>(mt::index_of(element));
+    row.covariance->row(k).setConstant(mt::Complex(mt::not_given, 0.0));
+    row.covariance->col(k).setConstant(mt::Complex(mt::not_given, 0.0));
+  }
+}
+
+void mask(StationData& station, const std::vector<mt::Where>& masks) {
+  int n = 0;
+  for (const mt::Where& where : masks) {
+    for (StationRow& row : station.rows) {
+      for (const Element element : mt::all_elements) {
+        if (row.is_missing(element) || !where.contains(station, mt::real_part_of(element), row.frequency_hz))
+          continue;
+        remove(row, element);
+        ++n;
+      }
+    }
+    n += static_cast<int>(std::erase_if(station.readings, [&](const mt::Reading& each) {
+      return where.contains(station, each.datum, each.frequency_hz);
+    }));
+  }
+  if (n > 0) station.changes.push_back(fmt::format("{} values were masked", n));
+}
+
+void add_declination(StationData& station, double declination_deg) {
+  if (declination_deg == 0.0) return;
+  for (StationRow& row : station.rows) {
+    mt::ChannelAzimuths& at = row.azimuths;
+    for (double* each : {&at.ex_deg, &at.ey_deg, &at.hx_deg, &at.hy_deg, &at.tipper_hx_deg, &at.tipper_hy_deg,
+                         &at.local_hx_deg, &at.local_hy_deg, &at.reference_hx_deg, &at.reference_hy_deg})
+      *each += declination_deg;
+  }
+  station.changes.push_back(
+      fmt::format("azimuths were counted from magnetic north, {:g} degrees added", declination_deg));
+}
+
+void rotate(StationData& station, std::optional<double> azimuth_deg) {
+  if (!azimuth_deg || station.rows.empty()) return;
+  const double before_deg = station.rows.front().azimuths.hx_deg;
+  mt::rotate_rows(station, *azimuth_deg);
+  station.changes.push_back(fmt::format("rotated from {:g} to {:g} degrees", before_deg, *azimuth_deg));
+}
+
+/// Raises errors to a floor; a covariance is widened along with its element.
+int raise(StationRow& row, Element element, double floor) {
+  double& sigma = row.errors[element];
+  if (!(floor > 0.0) || row.is_missing(element) || sigma >= floor) return 0;
+  if (row.covariance && sigma > 0.0) {
+    const auto k = static_cast<Eigen::Index>(mt::index_of(element));
+    row.covariance->row(k) *= floor / sigma;
+    row.covariance->col(k) *= floor / sigma;
+  }
+  sigma = floor;
+  row.estimates.reset();  // the errors are no longer those of signal and noise
+  return 1;
+}
+
+void apply_floors(StationData& station, const Edits& edits) {
+  int n = 0;
+  for (StationRow& row : station.rows) {
+    for (const Element element : mt::all_elements) {
+      const mt::DatumRule& rule = mt::rule_of(mt::real_part_of(element));
+      if (mt::is_impedance(element) && edits.impedance_floor > 0.0)
+        n += raise(row, element, edits.impedance_floor * mt::modulus_of(rule, row.values));
+      if (mt::is_tipper(element)) n += raise(row, element, edits.tipper_floor);
+    }
+  }
+  if (n > 0)
+    station.changes.push_back(
+        fmt::format("errors of {} values were raised to floors of {:g} of |Z| and {:g} of tippers", n,
+                    edits.impedance_floor, edits.tipper_floor));
+}
+
+}  // namespace
+
+std::vector<StationData> edited(std::vector<StationData> stations, const Edits& edits) {
+  stations = chosen(std::move(stations), edits.sites);
+  for (StationData& station : stations) {
+    limit_periods(station, edits.min_period_s, edits.max_period_s);
+    mask(station, edits.masks);
+    add_declination(station, edits.declination_deg);
+    rotate(station, edits.azimuth_deg);
+    apply_floors(station, edits);
+  }
+  std::erase_if(stations, [](const StationData& s) { return s.rows.empty() && s.readings.empty(); });
+  if (stations.empty())
+    throw core::InvalidArgument("io::survey::edited#nothing_left",
+                                "expected data between {:g} and {:g} s, got none; widen the periods",
+                                edits.min_period_s, edits.max_period_s);
+  return stations;
+}
+
+}  // namespace lodestone::io::survey

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/selection.hpp"
+#include "physics/mt/station_data.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::io::survey {
+
+/// Edits of stations, made in this order. A default member does nothing.
+struct Edits {
+  std::vector<std::string> sites{};  ///< only these, in this order
+  double min_period_s = 0.0, max_period_s = 1e300;
+  std::vector<physics::mt::Where> masks{};  ///< values that are taken out
+  double declination_deg = 0.0;             ///< added to the azimuths of all channels
+  std::optional<double> azimuth_deg{};      ///< x axis to which all tensors are rotated
+  double impedance_floor = 0.0;             ///< least error of each part, relative to |Z|
+  double tipper_floor = 0.0;                ///< least error of each part
+};
+
+/// Edits stations, each of which notes in its changes what was done. Stations without a row are left out.
+/// errors: ConfigError for a site that is not there, InvalidArgument where nothing is left and for channels
+/// that are parallel.
+[[nodiscard]] std::vector<physics::mt::StationData> edited(std::vector<physics::mt::StationData> stations,
+                                                           const Edits& edits);
+
+}  // namespace lodestone::io::survey

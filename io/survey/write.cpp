@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/write.hpp"
+
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "io/edi/writer.hpp"
+#include "io/emtf/xml.hpp"
+#include "io/jones/jones.hpp"
+#include "io/modem/modem.hpp"
+#include "io/survey/observe.hpp"
+#include "io/survey/rows_csv.hpp"
+#include "io/survey/store.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "io/zfile/zfile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace lodestone::io::survey {
+namespace {
+
+namespace mt = physics::mt;
+using mt::StationData;
+
+struct Ending {
+  WriteFormat format;
+  const char* ending;
+};
+constexpr std::array<Ending, 7> endings{{{WriteFormat::survey, ".h5"},
+                                         {WriteFormat::edi, ".edi"},
+                                         {WriteFormat::emtf, ".xml"},
+                                         {WriteFormat::zfile, ".zmm"},
+                                         {WriteFormat::jones, ".j"},
+                                         {WriteFormat::modem, ".dat"},
+                                         {WriteFormat::csv, ".csv"}}};
+
+mt::Written text_of(const StationData& station, WriteFormat format) {
+  if (format == WriteFormat::edi) return edi::text_of(station);
+  if (format == WriteFormat::emtf) return emtf::text_of(station);
+  mt::Written written;
+  written.text = format == WriteFormat::zfile ? zfile::text_of(station, written.lost)
+                                              : jones::text_of(station, written.lost);
+  return written;
+}
+
+/// Returns a name that every file system takes.
+std::string file_name(const std::string& site) {
+  std::string name = site;
+  for (char& c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          c == '_' || c == '-' || c == '.';
+    if (!is_plain) c = '_';
+  }
+  if (name.empty() || name.front() == '.') name.insert(name.begin(), '_');
+  return name;
+}
+
+/// Counts the stations of which a part is lost.
+class Losses {
+ public:
+  void add(const std::vector<std::string>& lost) {
+    for (const std::string& each : lost) ++stations_[each];
+  }
+  [[nodiscard]] std::vector<std::string> in_words() const {
+    std::vector<std::string> out;
+    for (const auto& [what, n] : stations_)
+      out.push_back(n == 1 ? what : fmt::format("{} ({} stations)", what, n));
+    return out;
+  }
+
+ private:
+  std::map<std::string, int> stations_;
+};
+
+WriteResult write_each(const std::string& path, const std::vector<StationData>& stations,
+                       WriteFormat format) {
+  const std::string ending = std::ranges::find(endings, format, &Ending::format)->ending;
+  const bool is_file = text::lower(path).ends_with(ending);
+  if (is_file && stations.size() > 1)
+    throw core::InvalidArgument(
+        "io::survey::write#one_file",
+        "expected a folder for {} stations, as a file of this format holds one, got {}; "
+        "give a name without its ending",
+        stations.size(), path);
+  WriteResult result;
+  Losses losses;
+  if (!is_file) core::make_folder(path);
+  std::map<std::string, int> taken;
+  for (const StationData& station : stations) {
+    std::string name = file_name(station.site.name);
+    if (const int before = taken[name]++; before > 0) name += fmt::format("_{}", before + 1);
+    result.paths.push_back(is_file ? path : (std::filesystem::path(path) / (name + ending)).string());
+    const mt::Written written = text_of(station, format);
+    losses.add(written.lost);
+    text::write_bytes_atomically(result.paths.back(), written.text);
+  }
+  result.lost = losses.in_words();
+  return result;
+}
+
+/// Writes what ModEM has blocks for: impedances, tippers and inter-station functions at the periods of any
+/// station.
+WriteResult write_modem(const std::string& path, const std::vector<StationData>& stations,
+                        const mt::ProfileOptions& map) {
+  mt::Selection selection{.frequencies = mt::FrequencyChoice::all,
+                          .floors = {},
+                          .min_phase_deg = -180.0,
+                          .max_phase_deg = 180.0,
+                          .same_place_m = 0.0};
+  for (const mt::Element element : mt::all_elements) {
+    const bool there = std::ranges::any_of(stations, [&](const StationData& station) {
+      return std::ranges::any_of(station.rows,
+                                 [&](const mt::StationRow& row) { return !row.is_missing(element); });
+    });
+    if (!there) continue;
+    selection.data.push_back(mt::real_part_of(element));
+    selection.data.push_back(mt::partner_of(mt::real_part_of(element)));
+  }
+  modem::write_data(path, observe_on_map(stations, map, selection),
+                    {.dimension = 3, .comment = "transfer functions"});
+  Losses losses;
+  for (const StationData& station : stations)
+    losses.add(mt::not_held(station, {.interstation = true, .local_places = true}));
+  return {{path}, losses.in_words()};
+}
+
+}  // namespace
+
+bool is_of_one_station(WriteFormat format) {
+  using enum WriteFormat;
+  return format == edi || format == emtf || format == zfile || format == jones;
+}
+
+std::optional<WriteFormat> format_of_ending(const std::string& path) {
+  for (const Ending& each : endings)
+    if (text::lower(path).ends_with(each.ending)) return each.format;
+  return {};
+}
+
+WriteResult write(const std::string& path, const std::vector<StationData>& stations, WriteFormat format,
+                  const mt::ProfileOptions& map) {
+  if (is_of_one_station(format)) return write_each(path, stations, format);
+  if (format == WriteFormat::modem) return write_modem(path, stations, map);
+  if (format == WriteFormat::survey) {
+    write_survey(path, stations);
+    return {{path}, {}};
+  }
+  const mt::Written written = rows_csv_text(stations);
+  text::write_bytes_atomically(path, written.text);
+  return {{path}, written.lost};
+}
+
+}  // namespace lodestone::io::survey

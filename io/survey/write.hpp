@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/words.hpp"
+#include "physics/mt/profile.hpp"
+#include "physics/mt/station_data.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::io::survey {
+
+/// The formats in which stations can be written.
+enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, csv };
+constexpr auto words(WriteFormat) {
+  using enum WriteFormat;
+  return core::Words<WriteFormat>{{survey, "survey"}, {edi, "edi"},     {emtf, "emtf"}, {zfile, "zfile"},
+                                  {jones, "jones"},   {modem, "modem"}, {csv, "csv"}};
+}
+/// Returns true for formats whose files hold one station.
+[[nodiscard]] bool is_of_one_station(WriteFormat format);
+/// Returns the format of a name by its ending: .h5, .edi, .xml, .zmm, .j, .dat, .csv; nothing for another.
+[[nodiscard]] std::optional<WriteFormat> format_of_ending(const std::string& path);
+
+/// Paths that were written, and in words what the format could not hold, each with the number of its
+/// stations.
+struct WriteResult {
+  std::vector<std::string> paths, lost;
+};
+
+/// Writes stations: to one file, or to a folder of files named after the sites where a format holds one
+/// station. A file of ModEM has x and y of `map`. errors: FileError; InvalidArgument for several stations
+/// in one such file, and where a format has no place for what there is.
+[[nodiscard]] WriteResult write(const std::string& path,
+                                const std::vector<physics::mt::StationData>& stations, WriteFormat format,
+                                const physics::mt::ProfileOptions& map = {});
+
+}  // namespace lodestone::io::survey

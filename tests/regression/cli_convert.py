@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""convert: a folder of EDI files through every format and back, edits with their log, what is lost, refusals."""
+import csv
+import os
+import shutil
+
+from support import SOURCE, Folder, check, expect, expect_error, finish, run
+
+EDI = os.path.join(SOURCE, "data/gabbs_valley/edi")
+
+
+def rows_of(path):
+    with open(path) as file:
+        return list(csv.DictReader(file))
+
+
+with Folder() as folder:
+    # Every format, and the same table in the end
+    expect(0, ["wrote 59 stations of 59 files"], "convert", EDI, "-o", folder / "survey.h5")
+    expect(0, ["HDF5 survey", "gv100", "gv163", "ohm"], "info", folder / "survey.h5")
+    expect(0, ["wrote 59"], "convert", folder / "survey.h5", "-o", folder / "direct.csv")
+    expect(0, ["CSV transfer functions", "gv100"], "info", folder / "direct.csv")
+    direct = rows_of(folder / "direct.csv")
+    check(len(direct) > 2000 and direct[0]["site"] == "gv100", f"a row per site and frequency: {len(direct)}")
+    before = folder / "survey.h5"
+    for to in ("edi", "emtf", "zfile", "jones"):
+        expect(0, ["wrote 59"], "convert", before, "-o", folder / to, "--to", to)
+        check(len(os.listdir(folder / to)) == 59, f"{to}: a file per station")
+        before = folder / to
+    expect(0, ["wrote 59 stations of 59 files"], "convert", before, "-o", folder / "through.csv")
+    through = {(row["site"], f"{float(row['frequency_hz']):.12g}"): row for row in rows_of(folder / "through.csv")}
+    values = [column for column in direct[0] if column.startswith("Z") and ("_re" in column or "_im" in column)]
+    same = [row[column] == through[row["site"], f"{float(row['frequency_hz']):.12g}"][column] for row in direct for column in values]
+    check(all(same), f"the same digits of all impedances after EDI, XML, Z-file and J: {sum(same)} of {len(same)}")
+
+    # Edits, in their order, noted in the survey file
+    said = expect(0, ["wrote 2 stations"], "convert", folder / "survey.h5", "-o", folder / "edited.h5", "--sites", "gv101,gv100", "--periods", "0.1,100", "--mask", "gv100:1,10", "--declination", "12", "--rotate", "30",
+                  "--floor", "impedance=0.05", "--floor", "tipper=0.02")
+    expect(0, ["gv100: rotated from 12 to 30 degrees", "gv100: azimuths were counted from magnetic north, 12 degrees added", "values were masked", "errors of", "x along 30"], "info", folder / "edited.h5")
+    said = expect(0, ["edi cannot hold: correlations of the errors of elements (2 stations)"], "convert", folder / "edited.h5", "-o", folder / "edited", "--to", "edi")
+    check(os.path.exists(folder / "edited/gv101.edi"), "files are named after sites")
+
+    # ModEM's list, which invert takes
+    expect(0, ["wrote 59 stations"], "convert", folder / "survey.h5", "-o", folder / "data.dat", "--epsg", "32611", "--floor", "impedance=0.05", "--periods", "1,100")
+    expect(0, ["ModEM 3-D data", "gv100"], "info", folder / "data.dat")
+
+    # Signs and units that are given; one bad file of many is named and skipped
+    wrong = folder / "wrong"
+    os.makedirs(wrong)
+    for name in ("gv100.edi", "gv101.edi"):
+        shutil.copy(os.path.join(EDI, name), wrong)
+    with open(wrong + "/gv102.edi", "w") as file:
+        file.write(">HEAD\n")
+    expect(0, ["wrote 2 stations", "skipped", "gv102.edi"], "convert", wrong, "-o", folder / "two.csv")
+    expect(0, [], "convert", wrong + "/gv100.edi", "-o", folder / "minus.csv", "--sign", "minus")
+    plus, minus = rows_of(folder / "two.csv")[0], rows_of(folder / "minus.csv")[0]
+    check(float(plus["Zxy_im_ohm"]) == -float(minus["Zxy_im_ohm"]), "the sign that is given goes before a vote")
+
+    # Refusals leave nothing behind
+    expect(2, [".h5", "--to"], "convert", EDI, "-o", folder / "x.txt")
+    expect_error(5, "one_file", ["59 stations"], "convert", EDI, "-o", folder / "x.edi")
+    expect_error(3, "output_is_folder", [], "convert", EDI, "-o", wrong, "--to", "csv")
+    expect_error(3, "folder_not_empty", [], "convert", EDI, "-o", wrong, "--to", "edi")
+    expect_error(2, "unknown_site", ["gv100"], "convert", EDI, "-o", folder / "x.csv", "--sites", "gv10")
+    expect(2, [], "convert", EDI, "-o", folder / "x.csv", "--periods", "10,1")
+    expect(2, [], "convert", EDI, "-o", folder / "x.csv", "--floor", "phase=1")
+    expect(2, [], "convert", EDI, "-o", folder / "x.csv", "--epsg", "32611")
+    expect_error(5, "nothing_left", [], "convert", EDI, "-o", folder / "x.csv", "--periods", "1e7,1e8")
+    expect_error(3, "output_is_input", [], "convert", folder / "two.csv", "-o", folder / "two.csv")
+    check(not os.path.exists(folder / "x.csv") and not os.path.exists(folder / "x.edi"), "nothing is half-written")
+
+finish()

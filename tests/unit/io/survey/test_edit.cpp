@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/survey/edit.hpp"
+#include "io/survey/read.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/station_rows.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <algorithm>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+using Catch::Matchers::Contains;
+using physics::mt::Element;
+using physics::mt::StationData;
+using physics::mt::StationRow;
+using survey::edited;
+
+namespace {
+
+std::vector<StationData> two() {
+  std::vector<StationData> stations =
+      survey::read_files({source_path("tests/data/edi/gv100.edi"), source_path("tests/data/emtf/NMX20.xml")});
+  return stations;
+}
+
+}  // namespace
+
+TEST_CASE("edits: without any, stations stay as they are", "[survey]") {
+  const std::vector<StationData> before = two(), after = edited(before, {});
+  REQUIRE(after.size() == 2);
+  for (std::size_t k = 0; k < 2; ++k) {
+    CHECK(after[k].changes.empty());
+    REQUIRE(after[k].rows.size() == before[k].rows.size());
+    for (std::size_t i = 0; i < before[k].rows.size(); ++i)
+      CHECK(difference(after[k].rows[i], before[k].rows[i]) == "");
+  }
+}
+
+TEST_CASE("edits: sites come in the order asked for, and periods within the range", "[survey]") {
+  const std::vector<StationData> after =
+      edited(two(), {.sites = {"NMX20", "gv100"}, .min_period_s = 10.0, .max_period_s = 1000.0});
+  CHECK(after[0].site.name == "NMX20");
+  for (const StationData& station : after) {
+    CHECK(std::ranges::all_of(station.rows, [](const StationRow& row) {
+      return row.frequency_hz >= 1e-3 && row.frequency_hz <= 0.1;
+    }));
+    REQUIRE(station.changes.size() == 1);
+    CHECK_THAT(station.changes[0], Contains("periods beyond 10 to 1000 s"));
+  }
+  CHECK_THAT(error_of<core::ConfigError>([] { static_cast<void>(edited(two(), {.sites = {"gv10"}})); }),
+             HasId("unknown_site", {"gv10", "gv100"}));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [] { static_cast<void>(edited(two(), {.min_period_s = 1e8, .max_period_s = 1e9})); }),
+             HasId("nothing_left"));
+}
+
+TEST_CASE("edits: masked values are missing, with their errors and correlations", "[survey]") {
+  physics::mt::Where where{.station = "NMX20", .min_frequency_hz = 1e-3, .max_frequency_hz = 1e-1};
+  where.data = {physics::mt::Datum::zxy_re};
+  const std::vector<StationData> before = two(), after = edited(before, {.masks = {where}});
+  CHECK(after[0].changes.empty());
+  int n = 0;
+  for (std::size_t i = 0; i < before[1].rows.size(); ++i) {
+    const StationRow& row = after[1].rows[i];
+    if (row.frequency_hz < 1e-3 || row.frequency_hz > 1e-1) {
+      CHECK(difference(row, before[1].rows[i]) == "");
+      continue;
+    }
+    ++n;
+    CHECK(row.is_missing(Element::zxy));
+    CHECK_FALSE(row.is_missing(Element::zyx));
+    CHECK(std::isnan(row.errors[Element::zxy]));
+    CHECK(std::isnan((*row.covariance)(1, 2).real()));
+  }
+  CHECK(n > 10);
+  CHECK(after[1].changes == std::vector{fmt::format("{} values were masked", n)});
+}
+
+TEST_CASE("edits: declination counts before the rotation, and floors only raise errors", "[survey]") {
+  const std::vector<StationData> before = two();
+  const std::vector<StationData> after = edited(
+      before, {.declination_deg = 10.0, .azimuth_deg = 40.0, .impedance_floor = 0.02, .tipper_floor = 0.02});
+  const StationRow turned = rotated(before[0].rows[5], 30.0);
+  CHECK(std::abs(after[0].rows[5].values[Element::zxy] - turned.values[Element::zxy]) < 1e-15);
+  CHECK(after[0].rows[5].azimuths.hx_deg == 40.0);
+  CHECK(after[0].changes.size() == 3);
+  int raised = 0;
+  for (const StationRow& row : after[1].rows) {
+    const double floor = 0.02 * std::abs(row.values[Element::zxy]);
+    CHECK(row.errors[Element::zxy] >= floor * (1.0 - 1e-12));
+    CHECK((*row.covariance)(1, 1).real() ==
+          Approx(2.0 * row.errors[Element::zxy] * row.errors[Element::zxy]));
+    raised += row.errors[Element::zxy] <= floor * (1.0 + 1e-12);
+  }
+  CHECK(raised > 0);
+}
