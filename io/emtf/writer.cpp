@@ -183,7 +183,7 @@ class XmlWriter {
 
   static void write_period(pugi::xml_node data, const StationRow& row) {
     pugi::xml_node period = data.append_child("Period");
-    attribute(period, "value", text::shortest(mt::period_s_of(row.frequency_hz)));
+    attribute(period, "value", text::shortest(1.0 / row.frequency_hz));
     attribute(period, "units", "secs");
     for (const std::string type : {"Z", "T"}) {
       const bool is_z = type == "Z";
@@ -207,8 +207,8 @@ class XmlWriter {
 
   void write_range(pugi::xml_node root) const {
     pugi::xml_node range = root.append_child("PeriodRange");
-    attribute(range, "min", text::shortest(mt::period_s_of(rows_.front().frequency_hz)));
-    attribute(range, "max", text::shortest(mt::period_s_of(rows_.back().frequency_hz)));
+    attribute(range, "min", text::shortest(1.0 / rows_.front().frequency_hz));
+    attribute(range, "max", text::shortest(1.0 / rows_.back().frequency_hz));
   }
 
   std::vector<StationRow> rows_;

@@ -46,8 +46,9 @@ std::string text_of(const io::info::SiteInfo& site) {
                                  site.period_min_s, site.period_max_s, fmt::join(site.components, " "));
   if (site.n_masked > 0) text += fmt::format(", {} periods with missing parts", site.n_masked);
   if (std::isfinite(site.latitude_deg))
-    text +=
-        fmt::format(", at {:.4f}°, {:.4f}°, {:g} m", site.latitude_deg, site.longitude_deg, site.elevation_m);
+    text += fmt::format(", at {:.4f}°, {:.4f}°", site.latitude_deg, site.longitude_deg);
+  if (std::isfinite(site.latitude_deg) && std::isfinite(site.elevation_m))
+    text += fmt::format(", {:g} m", site.elevation_m);
   text += fmt::format("; e^{{{}iωt}}, {}", site.sign, site.units);
   if (std::isfinite(site.frame_deg)) text += fmt::format(", x along {:g}°", site.frame_deg);
   return text + "\n";

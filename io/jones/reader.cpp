@@ -276,6 +276,34 @@ class JReader {
                                ": no impedance blocks; made from apparent resistivity and phase");
   }
 
+  /// Compares relative errors of impedances with those of the limits of ρₐ and phase beside them. Those of
+  /// the complex number are √2 times those of each part.
+  void compare_errors() {
+    std::vector<double> ratios;
+    for (const RhoBlock& block : rho_blocks_) {
+      for (const RhoRow& row : block.rows) {
+        const StationRow& known = station_.row_at(row.frequency_hz);
+        const physics::mt::Estimate e = impedance_of(row.stated, row.frequency_hz);
+        const double ratio = known.errors[block.element] / std::abs(known.values[block.element]) /
+                             (e.sigma / std::abs(e.value));
+        if (std::isfinite(ratio)) ratios.push_back(ratio);
+      }
+    }
+    std::string about_errors;
+    if (!ratios.empty()) {
+      const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+      std::ranges::nth_element(ratios, middle);
+      constexpr double between = 1.2, most = 1.6;  // 1 or √2
+      if (*middle > between && *middle < most && options_.error == ErrorOf::each_part)
+        about_errors = fmt::format(
+            "; their limits show that the errors of impedances are those of the complex "
+            "number ({:.2f} times as large), which Options::error states",
+            *middle);
+    }
+    station_.remarks.push_back(fmt::format("{}: apparent resistivities are left out beside impedances{}",
+                                           rho_blocks_.front().where, about_errors));
+  }
+
   void finish() {
     const auto has = [&](physics::mt::Elements elements) {
       return std::ranges::any_of(station_.rows, [&](const StationRow& row) {
@@ -288,6 +316,8 @@ class JReader {
     if (!has_impedance && !rho_blocks_.empty()) {
       use_rho_blocks();
       stated_.units = physics::mt::ImpedanceUnits::field;
+    } else if (!rho_blocks_.empty()) {
+      compare_errors();
     }
     if (!has(physics::mt::all_impedances | physics::mt::all_tippers))
       lines_.refuse("no_values",

@@ -23,13 +23,12 @@ constexpr std::string_view missing = "-999.0";
 std::string column(double value) { return fmt::format(" {:>12}", text::shortest(value, missing)); }
 
 /// Returns the period in s, or the frequency in Hz with a minus where no period gives it back or it is the
-/// shorter text.
+/// shorter text, unless that is the filler.
 std::string time_column(double frequency_hz) {
-  const double period_s = physics::mt::period_s_of(frequency_hz);
-  const std::string as_frequency = text::shortest(-frequency_hz);
-  const std::string as_period = text::shortest(period_s);
-  const bool is_exact = 1.0 / period_s == frequency_hz;
-  return fmt::format("{:>12}", is_exact && as_period.size() < as_frequency.size() ? as_period : as_frequency);
+  const double period_s = 1.0 / frequency_hz;
+  const std::string as_frequency = text::shortest(-frequency_hz), as_period = text::shortest(period_s);
+  const bool is_shorter = as_period.size() < as_frequency.size() || as_frequency == "-999";
+  return fmt::format("{:>12}", is_shorter && 1.0 / period_s == frequency_hz ? as_period : as_frequency);
 }
 
 std::string row_of(const StationRow& row, Element element) {

@@ -136,7 +136,7 @@ class ZWriter {
   }
 
   void write_row(const StationRow& row) {
-    const double period_s = physics::mt::period_s_of(row.frequency_hz);
+    const double period_s = 1.0 / row.frequency_hz;
     losses_.frequencies = losses_.frequencies || 1.0 / period_s != row.frequency_hz;
     out_ +=
         fmt::format("period :{}    decimation level   1    freq. band from    0 to    0\n", column(period_s));

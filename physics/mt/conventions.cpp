@@ -174,10 +174,6 @@ double in_squared_field_units(double squared_ohm) {
                   [](double field) { return field * ohm_per_field_unit * ohm_per_field_unit; });
 }
 
-double period_s_of(double frequency_hz) {
-  return preimage(frequency_hz, 1.0 / frequency_hz, [](double period_s) { return 1.0 / period_s; });
-}
-
 std::vector<std::string> convert(StationData& station, const Conventions& chosen, const Conventions& stated) {
   std::vector<std::string> remarks;
   convert_sign(station, chosen.sign, stated.sign, remarks);

@@ -74,8 +74,5 @@ template <class Forward>
 /// Returns the number of (mV/km/nT)² that `convert` turns into this one, which is in ohm², as in the noise of
 /// E.
 [[nodiscard]] double in_squared_field_units(double squared_ohm);
-/// Returns the period in s whose reciprocal is this frequency. Not every frequency above 1 Hz has one: its
-/// last bit then differs.
-[[nodiscard]] double period_s_of(double frequency_hz);
 
 }  // namespace lodestone::physics::mt

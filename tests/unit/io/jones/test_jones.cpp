@@ -162,12 +162,23 @@ TEST_CASE("J-format: apparent resistivities alone become impedances", "[jones]")
   CHECK(has_remark(station, "a.j:7: 1 apparent resistivities are not above 0"));
   CHECK(has_remark(station, "a.j:7: no impedance blocks"));
   CHECK(has_remark(station, "a.j:17: the block RDET is none of the elements"));
-  // Impedances go before apparent resistivities.
-  CHECK(physics::mt::apparent_resistivity_ohm_m(
-            parsed(replaced(in_ohm(), "ZXY", "RXY\n1\n-16 1 45 2 1 50 40 1 1\nZXY"))
-                .rows[0]
-                .values[Element::zxy],
-            16.0) == Approx(100.0).epsilon(1e-3));
+}
+
+TEST_CASE("J-format: impedances go before apparent resistivities, whose limits show what errors mean",
+          "[jones]") {
+  // |Zxy| = 0.1124 ohm at 16 Hz; σ_|Z|/|Z| = ln(ρ_max/ρ_min)/4 = 0.01.
+  const std::string limits = fmt::format("RXY\n1\n-16 2 45 {:.8f} {:.8f} 45.1 44.9 1 1\nZXY",
+                                         2.0 * std::exp(0.02), 2.0 * std::exp(-0.02));
+  const std::string text = replaced(in_ohm(), "ZXY", limits);
+  const StationData station = parsed(text);
+  const Complex zxy = station.rows[0].values[Element::zxy];
+  CHECK(physics::mt::apparent_resistivity_ohm_m(zxy, 16.0) == Approx(100.0).epsilon(1e-3));
+  CHECK(has_remark(station, "a.j:7: apparent resistivities are left out beside impedances"));
+  CHECK_FALSE(has_remark(station, "complex number"));
+  const std::string larger =
+      replaced(text, "0.1000E-03", fmt::format("{:.6E}", 0.01 * std::numbers::sqrt2 * std::abs(zxy)));
+  CHECK(has_remark(parsed(larger), "those of the complex number (1.41 times as large)"));
+  CHECK_FALSE(has_remark(parsed(larger, {.error = jones::ErrorOf::complex_element}), "complex number"));
 }
 
 TEST_CASE("J-format: fields of units, angles with colons, names and counts of all kinds are read",
@@ -211,6 +222,12 @@ TEST_CASE("J-format: what is read, written and read again has the same bits", "[
     if (text != in_ohm()) check_same_station(first, second);
     check_same_station(second, parsed(jones::text_of(second, lost)));
   }
+  StationData filler = parsed(birrp);  // a frequency that looks like one
+  filler.rows[0].frequency_hz = 999.0;
+  filler.rows[0].values = StationRow::missing_values();
+  filler.rows[0].errors = StationRow::missing_errors();
+  std::vector<std::string> none;
+  check_same_station(filler, parsed(jones::text_of(filler, none)));
   StationData named = parsed(birrp);
   for (const char* name : {"a b 7", "x -30", "12"}) {
     named.site.name = name;
