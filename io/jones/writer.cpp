@@ -22,8 +22,8 @@ constexpr std::string_view missing = "-999.0";
 
 std::string column(double value) { return fmt::format(" {:>12}", text::shortest(value, missing)); }
 
-/// Returns the period in s, or the frequency in Hz with a minus where no period gives it back or it is the
-/// shorter text, unless that is the filler.
+/// Returns the period in s, or the frequency in Hz with a minus. The frequency stands where no period gives
+/// it back, and where it is the shorter text, unless that is the filler.
 std::string time_column(double frequency_hz) {
   const double period_s = 1.0 / frequency_hz;
   const std::string as_frequency = text::shortest(-frequency_hz), as_period = text::shortest(period_s);

@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* exit_codes =
     R"(Exit codes: 0 ok, 1 unexpected, 2 usage or configuration, 3 file, 4 format, 5 shape or argument, 6 solver, 7 device,
-10 not converged, 11 interrupted and resumable, 12 selftest failed. Any command may be run as `mpirun -n N mt_invert ...`.)";
+10 not converged, 11 interrupted and resumable, 12 selftest failed,
+13 check found warnings, 14 check found errors. Any command may be run as `mpirun -n N mt_invert ...`.)";
 
 struct Subcommand {
   const char* name;
@@ -28,10 +29,10 @@ struct Subcommand {
 
 /// Adds all subcommands, in the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
-  return {{"invert", add_invert(app)},     {"train", add_train(app)},     {"forward", add_forward(app)},
-          {"compare", add_compare(app)},   {"report", add_report(app)},   {"info", add_info(app)},
-          {"convert", add_convert(app)},   {"inspect", add_inspect(app)}, {"machine", add_machine(app)},
-          {"selftest", add_selftest(app)}, {"help", add_help(app)}};
+  return {{"invert", add_invert(app)},   {"train", add_train(app)},       {"forward", add_forward(app)},
+          {"compare", add_compare(app)}, {"report", add_report(app)},     {"info", add_info(app)},
+          {"check", add_check(app)},     {"convert", add_convert(app)},   {"inspect", add_inspect(app)},
+          {"machine", add_machine(app)}, {"selftest", add_selftest(app)}, {"help", add_help(app)}};
 }
 
 /// The command line as CLI11 fills it in, for the program as a whole.

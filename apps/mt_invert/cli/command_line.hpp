@@ -91,6 +91,12 @@ struct InfoArguments {
   bool json = false;
 };
 
+struct CheckArguments {
+  std::vector<std::string> paths;  ///< files and folders
+  bool json = false;
+  io::survey::ReadOptions read{};
+};
+
 struct ConvertArguments {
   std::vector<std::string> paths;  ///< files and folders
   std::string output_path;
@@ -116,8 +122,8 @@ struct SelftestArguments {
 };
 
 using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
-                             CompareArguments, InspectArguments, InfoArguments, ConvertArguments,
-                             MachineArguments, SelftestArguments>;
+                             CompareArguments, InspectArguments, InfoArguments, CheckArguments,
+                             ConvertArguments, MachineArguments, SelftestArguments>;
 
 /// One checked command line.
 struct CommandLine {

@@ -18,11 +18,26 @@ constexpr const char* convert_examples = R"(Examples:
   mt_invert convert edi_folder -o survey.dat --rotate 0 --floor impedance=0.05 --floor tipper=0.02 --epsg 32611
   mt_invert convert survey.dat -o edi_folder --to edi --sites a,b,c --mask 'a:0.1,10')";
 
-/// The arguments as CLI11 fills them in.
+constexpr const char* check_examples = R"(Examples:
+  mt_invert check edi_folder
+  mt_invert check survey.h5 --json)";
+
+/// The choices of readers as CLI11 fills them in.
+struct ParsedReading {
+  std::string sign = "vote", units = "vote", variance = "of_complex_element", z_declination = "as_stated";
+};
+
+/// The arguments of `check` as CLI11 fills them in.
+struct ParsedCheck {
+  CheckArguments arguments;
+  ParsedReading reading;
+};
+
+/// The arguments of `convert` as CLI11 fills them in.
 struct Parsed {
   ConvertArguments arguments;
-  std::string to, periods, sites, sign = "vote", units = "vote", variance = "of_complex_element",
-                                  z_declination = "as_stated";
+  ParsedReading reading;
+  std::string to, periods, sites;
   std::vector<std::string> masks, floors;
   std::optional<double> rotate_deg;
   std::optional<int> epsg;
@@ -73,7 +88,7 @@ void add_floor(const std::string& text, io::survey::Edits& edits) {
 }
 
 /// Returns the choices of all readers: a sign and units that are given hold for every file.
-io::survey::ReadOptions read_options(const Parsed& parsed) {
+io::survey::ReadOptions read_options(const ParsedReading& parsed) {
   io::survey::ReadOptions options;
   const auto sign = *core::find_word<physics::mt::TimeFactor>(parsed.sign);
   const auto units = *core::find_word<physics::mt::ImpedanceUnits>(parsed.units);
@@ -83,6 +98,20 @@ io::survey::ReadOptions read_options(const Parsed& parsed) {
   options.jones.sign = options.zonge.sign = sign;
   options.jones.units = units;
   return options;
+}
+
+/// Adds the options that say what files hold.
+void add_reading(CLI::App& command, ParsedReading& to) {
+  command.add_option("--sign", to.sign, "time factor of the files, where their quadrants or texts mislead")
+      ->check(CLI::IsMember(core::all_words<physics::mt::TimeFactor>()));
+  command.add_option("--units", to.units, "units of impedances in the files: field is mV/km/nT")
+      ->check(CLI::IsMember(core::all_words<physics::mt::ImpedanceUnits>()));
+  command.add_option("--edi-variance", to.variance, "what .VAR blocks of EDI files hold")
+      ->check(CLI::IsMember(core::all_words<io::edi::EdiVariance>()));
+  command
+      .add_option("--z-declination", to.z_declination,
+                  "whether azimuths of Z-files count from magnetic north")
+      ->check(CLI::IsMember(core::all_words<io::zfile::ZDeclination>()));
 }
 
 io::survey::WriteFormat format_of(const Parsed& parsed) {
@@ -97,6 +126,21 @@ io::survey::WriteFormat format_of(const Parsed& parsed) {
 }
 
 }  // namespace
+
+TakeArguments add_check(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("check", "Look for mistakes in files of stations.")->footer(check_examples);
+  auto parsed = std::make_shared<ParsedCheck>();
+  command->add_option("IN", parsed->arguments.paths, "files of stations, and folders of such files")
+      ->required();
+  command->add_flag("--json", parsed->arguments.json, "a list of findings for programs");
+  add_reading(*command, parsed->reading);
+  return [parsed] {
+    CheckArguments arguments = parsed->arguments;
+    arguments.read = read_options(parsed->reading);
+    return arguments;
+  };
+}
 
 TakeArguments add_convert(CLI::App& app) {
   CLI::App* command =
@@ -122,17 +166,7 @@ TakeArguments add_convert(CLI::App& app) {
       ->check(CLI::Range(-180.0, 180.0));
   command->add_option("--floor", parsed->floors, "least error: impedance=SHARE of |Z|, tipper=ERROR")
       ->allow_extra_args(false);
-  command
-      ->add_option("--sign", parsed->sign, "time factor of the files, where their quadrants or texts mislead")
-      ->check(CLI::IsMember(core::all_words<physics::mt::TimeFactor>()));
-  command->add_option("--units", parsed->units, "units of impedances in the files: field is mV/km/nT")
-      ->check(CLI::IsMember(core::all_words<physics::mt::ImpedanceUnits>()));
-  command->add_option("--edi-variance", parsed->variance, "what .VAR blocks of EDI files hold")
-      ->check(CLI::IsMember(core::all_words<io::edi::EdiVariance>()));
-  command
-      ->add_option("--z-declination", parsed->z_declination,
-                   "whether azimuths of Z-files count from magnetic north")
-      ->check(CLI::IsMember(core::all_words<io::zfile::ZDeclination>()));
+  add_reading(*command, parsed->reading);
   command->add_option("--epsg", parsed->epsg, "code of the projection of x and y (modem; default: local)");
   return [parsed] {
     ConvertArguments arguments = parsed->arguments;
@@ -144,7 +178,7 @@ TakeArguments add_convert(CLI::App& app) {
     for (const std::string& text : parsed->masks) arguments.edits.masks.push_back(mask_of(text));
     for (const std::string& text : parsed->floors) add_floor(text, arguments.edits);
     arguments.edits.azimuth_deg = parsed->rotate_deg;
-    arguments.read = read_options(*parsed);
+    arguments.read = read_options(parsed->reading);
     if (parsed->epsg && arguments.format != io::survey::WriteFormat::modem)
       throw core::ConfigError("command line#no_projection",
                               "--epsg expects a format with coordinates x and y (--to modem), got {}",

@@ -31,6 +31,7 @@ struct Dispatch {
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const cli::InspectArguments& arguments) const { return run_inspect(comm, arguments); }
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
+  int operator()(const cli::CheckArguments& arguments) const { return run_check(comm, arguments); }
   int operator()(const cli::ConvertArguments& arguments) const { return run_convert(comm, arguments); }
   int operator()(const cli::MachineArguments& arguments) const { return run_machine(comm, arguments); }
   int operator()(const cli::SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
@@ -54,6 +55,7 @@ struct InputFiles {
             arguments.times.machine_path};
   }
   Paths operator()(const cli::InfoArguments& arguments) const { return arguments.paths; }
+  Paths operator()(const cli::CheckArguments& arguments) const { return arguments.paths; }
   Paths operator()(const cli::ConvertArguments& arguments) const { return arguments.paths; }
   Paths operator()(const cli::MachineArguments&) const { return {}; }
   Paths operator()(const cli::SelftestArguments&) const { return {}; }

@@ -27,6 +27,7 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
 [[nodiscard]] int run_inspect(MPI_Comm comm, const cli::InspectArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
+[[nodiscard]] int run_check(MPI_Comm comm, const cli::CheckArguments& arguments);
 [[nodiscard]] int run_convert(MPI_Comm comm, const cli::ConvertArguments& arguments);
 [[nodiscard]] int run_machine(MPI_Comm comm, const cli::MachineArguments& arguments);
 [[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/words.hpp"
+#include "physics/mt/station_data.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// The weight of a finding. note: worth knowing. warning: results may suffer. error: the data are not what
+/// they are said to be.
+enum class Severity { note, warning, error };
+constexpr auto words(Severity) {
+  using enum Severity;
+  return core::Words<Severity>{{note, "note"}, {warning, "warning"}, {error, "error"}};
+}
+
+/// A finding about a station.
+struct Finding {
+  Severity severity{};
+  std::string id;       ///< "reversed_channel"; one word for programs
+  std::string station;  ///< name of the station
+  std::string place;    ///< file, and line where one is to blame
+  std::string text;     ///< observation, with its numbers
+  std::string remedy;   ///< option or edit that mends it
+};
+
+/// Checks stations by themselves and beside each other: time factor, units and order of components by votes,
+/// errors, scatter, periods, tippers, places and frames. Remarks of readers are findings, too. Findings come
+/// in the order of the stations, the gravest of each first. docs/command-line.md has the rules and their
+/// limits.
+[[nodiscard]] std::vector<Finding> check(const std::vector<StationData>& stations);
+
+}  // namespace lodestone::physics::mt

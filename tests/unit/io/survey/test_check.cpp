@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/read.hpp"
+#include "physics/mt/check.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <algorithm>
+#include <functional>
+
+using namespace lodestone;
+using namespace lodestone::physics::mt;
+using namespace lodestone::tests;
+
+namespace {
+
+/// A mistake that is planted into a station, and the finding that names it.
+struct Planted {
+  std::string id;
+  std::function<void(StationData&)> plant;
+};
+
+void for_each(StationData& station, const std::function<void(StationRow&)>& change) {
+  for (StationRow& row : station.rows) change(row);
+}
+
+const std::vector<Planted> mistakes{
+    {"time_factor",
+     [](StationData& s) {
+       for_each(s, [](StationRow& r) {
+         for (Complex& z : r.values.numbers) z = std::conj(z);
+       });
+     }},
+    {"units",
+     [](StationData& s) {
+       for_each(s, [](StationRow& r) {
+         for (const Element e : {Element::zxx, Element::zxy, Element::zyx, Element::zyy})
+           r.values[e] *= ohm_per_field_unit;
+       });
+     }},
+    {"swapped_components",
+     [](StationData& s) {
+       for_each(s, [](StationRow& r) { std::swap(r.values[Element::zxy], r.values[Element::zyx]); });
+     }},
+    {"reversed_channel",
+     [](StationData& s) { for_each(s, [](StationRow& r) { r.values[Element::zxy] *= -1.0; }); }},
+    {"reversed_channel",
+     [](StationData& s) { for_each(s, [](StationRow& r) { r.values[Element::zyx] *= -1.0; }); }},
+    {"coordinates", [](StationData& s) { s.site.latitude_deg *= -1.0; }},
+    {"coordinates", [](StationData& s) { s.site.longitude_deg *= -1.0; }},
+    {"coordinates", [](StationData& s) { std::swap(s.site.latitude_deg, s.site.longitude_deg); }}};
+
+bool finds(const std::vector<Finding>& findings, const std::string& station, const std::string& id) {
+  return std::ranges::any_of(findings, [&](const Finding& f) {
+    return f.station == station && f.id == id && f.severity == Severity::error;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("check: mistakes that are planted into field data are found, and hardly any are where none were",
+          "[survey]") {
+  int n_planted = 0, n_found = 0, n_stations = 0, n_false = 0;
+  for (const char* folder : {"data/samtex/edi_kim_eto", "data/gabbs_valley/edi", "data/kap03/edi"}) {
+    const std::vector<StationData> stations = io::survey::read_folder(source_path(folder));
+    const std::vector<Finding> before = check(stations);
+    n_stations += static_cast<int>(stations.size());
+    for (std::size_t k = 0; k < stations.size(); ++k) {
+      const std::string& name = stations[k].site.name;
+      const bool is_wrong = std::ranges::any_of(
+          before, [&](const Finding& f) { return f.station == name && f.severity == Severity::error; });
+      n_false += is_wrong;
+      if (is_wrong) continue;  // a second mistake may undo it
+      for (const Planted& mistake : mistakes) {
+        std::vector<StationData> with = stations;
+        mistake.plant(with[k]);
+        ++n_planted;
+        n_found += finds(check(with), name, mistake.id);
+      }
+    }
+  }
+  CAPTURE(n_planted, n_found, n_stations, n_false);
+  CHECK(n_stations == 121);
+  CHECK(n_found >= 0.95 * n_planted);
+  CHECK(n_false <= 0.02 * n_stations);
+}
+
+TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of their own", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/samtex/edi_kim_eto"));
+  const auto has = [&](std::size_t k, const std::string& id) {
+    const std::vector<Finding> findings = check(stations);
+    return std::ranges::any_of(
+        findings, [&](const Finding& f) { return f.station == stations[k].site.name && f.id == id; });
+  };
+  CHECK_FALSE(has(3, "errors_too_large"));
+  for_each(stations[3], [](StationRow& r) { r.errors[Element::zxy] = std::abs(r.values[Element::zxy]); });
+  CHECK(has(3, "errors_too_large"));
+  for_each(stations[3],
+           [](StationRow& r) { r.errors[Element::zxy] = 1e-6 * std::abs(r.values[Element::zxy]); });
+  CHECK(has(3, "errors_too_small"));
+  CHECK(has(3, "scatter"));
+  for_each(stations[3], [](StationRow& r) { r.errors[Element::zxy] = not_given; });
+  CHECK(has(3, "no_errors"));
+  CHECK_FALSE(has(4, "gap"));
+  std::erase_if(stations[4].rows,
+                [](const StationRow& r) { return r.frequency_hz < 1.0 && r.frequency_hz > 0.05; });
+  CHECK(has(4, "gap"));
+  stations[5].site.latitude_deg = not_given;
+  CHECK(has(5, "no_place"));
+  stations[6].site.latitude_deg += 20.0;
+  CHECK(has(6, "far_away"));
+  stations[7].site.elevation_m = 1e5;
+  CHECK(has(7, "elevation"));
+  stations[8].site.latitude_deg = stations[9].site.latitude_deg;
+  stations[8].site.longitude_deg = stations[9].site.longitude_deg;
+  CHECK(has(9, "same_place"));
+  for_each(stations[10], [](StationRow& r) { r.azimuths = ChannelAzimuths::along(33.0); });
+  CHECK(has(10, "other_frame"));
+  for_each(stations[11], [](StationRow& r) { r.values[Element::tzx] = r.values[Element::tzy] = 2.0; });
+  CHECK(has(11, "tipper_size"));
+  const std::vector<Finding> findings = check(stations);
+  for (std::size_t k = 0; k + 1 < findings.size(); ++k)
+    if (findings[k].station == findings[k + 1].station)
+      CHECK(findings[k].severity >= findings[k + 1].severity);
+}
