@@ -42,8 +42,10 @@ std::string json_of(const io::info::FileInfo& file) {
 
 std::string text_of(const io::info::SiteInfo& site) {
   if (site.n_periods == 0) return fmt::format("  {:<12} no data\n", site.name);
-  std::string text = fmt::format("  {:<12} {} periods {:g} … {:g} s, {}", site.name, site.n_periods,
-                                 site.period_min_s, site.period_max_s, fmt::join(site.components, " "));
+  std::string text =
+      fmt::format("  {:<12} {} periods {:g} … {:g} s, {}", site.name, site.n_periods, site.period_min_s,
+                  site.period_max_s,
+                  site.components.empty() ? "no values" : fmt::format("{}", fmt::join(site.components, " ")));
   if (site.n_masked > 0) text += fmt::format(", {} periods with missing parts", site.n_masked);
   if (std::isfinite(site.latitude_deg))
     text += fmt::format(", at {:.4f}°, {:.4f}°", site.latitude_deg, site.longitude_deg);

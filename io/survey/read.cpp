@@ -95,6 +95,16 @@ FileKind kind_of(const std::string& path, const ReadOptions& options) {
   return kind == FileKind::unknown && text::lower(path).ends_with(".edi") ? FileKind::edi : kind;
 }
 
+/// Returns true also for a file that cannot be looked into, so that reading it names what is wrong.
+bool may_hold_stations(const std::string& file) {
+  try {
+    const FileKind kind = kind_of(file, {});
+    return holds_stations(kind) || (kind == FileKind::hdf5 && is_survey(hdf5::Hdf5Source(file)));
+  } catch (const core::Error&) {
+    return true;
+  }
+}
+
 [[noreturn]] void refuse_kind(const std::string& path, FileKind kind) {
   throw core::FormatError(
       "io::survey::read#not_stations",
@@ -174,9 +184,7 @@ std::vector<std::string> station_files(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path, error)) {
     const std::string file = entry.path().string();
     if (!entry.is_regular_file(error)) continue;
-    const FileKind kind = kind_of(file, {});
-    const bool is_stored = kind == FileKind::hdf5 && is_survey(hdf5::Hdf5Source(file));
-    if (holds_stations(kind) || is_stored) paths.push_back(file);
+    if (may_hold_stations(file)) paths.push_back(file);
   }
   if (paths.empty())
     throw core::FileError("io::survey::read#no_files",

@@ -51,7 +51,9 @@ with Folder() as folder:
         shutil.copy(os.path.join(EDI, name), wrong)
     with open(wrong + "/gv102.edi", "w") as file:
         file.write(">HEAD\n")
-    expect(0, ["wrote 2 stations", "skipped", "gv102.edi"], "convert", wrong, "-o", folder / "two.csv")
+    with open(wrong + "/cut.h5", "wb") as file:
+        file.write(open(folder / "survey.h5", "rb").read(2000))
+    expect(0, ["wrote 2 stations", "skipped", "gv102.edi", "cut.h5"], "convert", wrong, "-o", folder / "two.csv")
     expect(0, [], "convert", wrong + "/gv100.edi", "-o", folder / "minus.csv", "--sign", "minus")
     plus, minus = rows_of(folder / "two.csv")[0], rows_of(folder / "minus.csv")[0]
     check(float(plus["Zxy_im_ohm"]) == -float(minus["Zxy_im_ohm"]), "the sign that is given goes before a vote")
