@@ -3,6 +3,7 @@
 
 #include "engine/core/words.hpp"
 #include "physics/mt/conventions.hpp"
+#include "physics/mt/holdings.hpp"
 #include "physics/mt/station_data.hpp"
 
 #include <string>
@@ -46,14 +47,10 @@ struct Options {
 /// Returns whether the bytes start such a file.
 [[nodiscard]] bool is_j_file(std::string_view bytes);
 
-/// Returns the text of a J-format file with this station in mV/km/nT and e^{+iωt}, which it states. Adds to
-/// `lost`, in words, what it does not hold. Errors are those of each part. Reading it gives the same bits
+/// Returns the text of a J-format file with this station in mV/km/nT and e^{+iωt}, which it states, and in
+/// words what it does not hold. Errors are those of each part. Reading it gives the same bits
 /// of values, errors, frequencies, azimuth and place. Numbers of ohm that never were in mV/km/nT may lack the
 /// last one. errors: InvalidArgument for a station without impedance and tipper.
-[[nodiscard]] std::string text_of(const physics::mt::StationData& station, std::vector<std::string>& lost);
-
-/// Writes this text. returns: what the file does not hold. errors: also FileError.
-[[nodiscard]] std::vector<std::string> write(const std::string& path,
-                                             const physics::mt::StationData& station);
+[[nodiscard]] physics::mt::Written text_of(const physics::mt::StationData& station);
 
 }  // namespace lodestone::io::jones

@@ -2,7 +2,6 @@
 #include "engine/core/error.hpp"
 #include "io/jones/jones.hpp"
 #include "io/text/scan.hpp"
-#include "io/text/text_file.hpp"
 #include "physics/mt/conventions.hpp"
 #include "physics/mt/holdings.hpp"
 
@@ -58,8 +57,8 @@ std::string head_of(const StationData& station, double azimuth_deg) {
 
 }  // namespace
 
-std::string text_of(const StationData& station, std::vector<std::string>& lost) {
-  for (std::string& loss : not_held(station, {})) lost.push_back(std::move(loss));
+physics::mt::Written text_of(const StationData& station) {
+  std::vector<std::string> lost = not_held(station, {});
   if (!station.remote_reference.empty()) lost.emplace_back("remote reference");
   if (looks_like_entry(station.site.name)) lost.emplace_back("name (a letter was put in front)");
   StationData framed = station;
@@ -78,13 +77,7 @@ std::string text_of(const StationData& station, std::vector<std::string>& lost) 
                                 "station {}: expected impedances or tippers, got none; a J-format file holds "
                                 "nothing else",
                                 station.site.name);
-  return head_of(framed, framed.rows.front().azimuths.hx_deg) + blocks;
-}
-
-std::vector<std::string> write(const std::string& path, const StationData& station) {
-  std::vector<std::string> lost;
-  text::write_bytes_atomically(path, text_of(station, lost));
-  return lost;
+  return {head_of(framed, framed.rows.front().azimuths.hx_deg) + blocks, std::move(lost)};
 }
 
 }  // namespace lodestone::io::jones

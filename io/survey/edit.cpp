@@ -124,6 +124,12 @@ void apply_floors(StationData& station, const Edits& edits) {
                     edits.impedance_floor, edits.tipper_floor));
 }
 
+bool has_value(const StationData& station) {
+  return !station.readings.empty() || std::ranges::any_of(station.rows, [](const StationRow& row) {
+    return std::ranges::any_of(mt::all_elements, [&](Element element) { return !row.is_missing(element); });
+  });
+}
+
 }  // namespace
 
 std::vector<StationData> edited(std::vector<StationData> stations, const Edits& edits) {
@@ -135,7 +141,7 @@ std::vector<StationData> edited(std::vector<StationData> stations, const Edits& 
     rotate(station, edits.azimuth_deg);
     apply_floors(station, edits);
   }
-  std::erase_if(stations, [](const StationData& s) { return s.rows.empty() && s.readings.empty(); });
+  std::erase_if(stations, [](const StationData& s) { return !has_value(s); });
   if (stations.empty())
     throw core::InvalidArgument("io::survey::edited#nothing_left",
                                 "expected data between {:g} and {:g} s, got none; widen the periods",

@@ -21,7 +21,7 @@ struct Edits {
   double tipper_floor = 0.0;                ///< least error of each part
 };
 
-/// Edits stations, each of which notes in its changes what was done. Stations without a row are left out.
+/// Edits stations, each of which notes in its changes what was done. Stations without a value are left out.
 /// errors: ConfigError for a site that is not there, InvalidArgument where nothing is left and for channels
 /// that are parallel.
 [[nodiscard]] std::vector<physics::mt::StationData> edited(std::vector<physics::mt::StationData> stations,

@@ -41,10 +41,7 @@ constexpr std::array<Ending, 7> endings{{{WriteFormat::survey, ".h5"},
 mt::Written text_of(const StationData& station, WriteFormat format) {
   if (format == WriteFormat::edi) return edi::text_of(station);
   if (format == WriteFormat::emtf) return emtf::text_of(station);
-  mt::Written written;
-  written.text = format == WriteFormat::zfile ? zfile::text_of(station, written.lost)
-                                              : jones::text_of(station, written.lost);
-  return written;
+  return format == WriteFormat::zfile ? zfile::text_of(station) : jones::text_of(station);
 }
 
 /// Returns a name that every file system takes.

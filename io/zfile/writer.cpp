@@ -2,7 +2,6 @@
 // Symbols: S inverse signal power, N residual covariance, as in physics::mt::SignalAndNoise.
 #include "engine/core/error.hpp"
 #include "io/text/scan.hpp"
-#include "io/text/text_file.hpp"
 #include "io/zfile/zfile.hpp"
 #include "physics/mt/conventions.hpp"
 #include "physics/mt/holdings.hpp"
@@ -175,8 +174,8 @@ class ZWriter {
 
 }  // namespace
 
-std::string text_of(const StationData& station, std::vector<std::string>& lost) {
-  for (std::string& loss : not_held(station, {.covariance = true})) lost.push_back(std::move(loss));
+physics::mt::Written text_of(const StationData& station) {
+  std::vector<std::string> lost = not_held(station, {.covariance = true});
   if (std::isfinite(station.site.elevation_m)) lost.emplace_back("elevation");
   StationData framed = station;
   if (std::string turned = put_in_one_frame(framed.rows, false); !turned.empty())
@@ -186,13 +185,7 @@ std::string text_of(const StationData& station, std::vector<std::string>& lost) 
   if (losses.errors) lost.emplace_back("errors of single elements (signal and noise were fitted to them)");
   if (losses.covariance) lost.emplace_back("covariance of the errors");
   if (losses.frequencies) lost.emplace_back("last bit of some frequencies");
-  return text;
-}
-
-std::vector<std::string> write(const std::string& path, const StationData& station) {
-  std::vector<std::string> lost;
-  text::write_bytes_atomically(path, text_of(station, lost));
-  return lost;
+  return {std::move(text), std::move(lost)};
 }
 
 }  // namespace lodestone::io::zfile

@@ -3,6 +3,7 @@
 
 #include "engine/core/words.hpp"
 #include "physics/mt/conventions.hpp"
+#include "physics/mt/holdings.hpp"
 #include "physics/mt/station_data.hpp"
 
 #include <string>
@@ -30,7 +31,7 @@ struct Options {
 /// Reads the station of an EMTF Z-file (.zmm, .zrr, .zss) in SI ohm and e^{+iωt}. Rows have the azimuths of
 /// their channels, and the signal and noise of the file in ohm, from which errors and covariance follow.
 ///
-/// Of a file of several stations, the first whose H_x and H_y are the inputs is read; remarks name the other
+/// The first station whose H_x and H_y are the inputs is read from a file of several; remarks name the other
 /// channels. Values of 1e30 and more, -999 and not a number are missing. errors: FileError, FormatError with
 /// file:line (another format, other inputs, a number that is none, file cut off). source: Egbert and Booker
 /// 1986 (Geophys. J. R. Astron. Soc. 87, 173), whose programs write such files.
@@ -43,17 +44,13 @@ struct Options {
 /// Returns whether the bytes start such a file.
 [[nodiscard]] bool is_z_file(std::string_view bytes);
 
-/// Returns the text of a Z-file with this station, and adds to `lost`, in words, what it does not hold.
-/// Reading it gives the same bits of values, signal, noise, errors, azimuths and coordinates; not every
-/// frequency above 1 Hz, and not every number of ohm that never was in mV/km/nT, has that last bit.
+/// Returns the text of a Z-file with this station, and in words what it does not hold. Reading it gives the
+/// same bits of values, signal, noise, errors, azimuths and coordinates; not every frequency above 1 Hz, and
+/// not every number of ohm that never was in mV/km/nT, has that last bit.
 ///
 /// A row without signal and noise gets S = diag(1, s) and the diagonal of N that come closest to its errors.
-/// Those of Zxy and Zyx are kept, and all where the two of each output have one ratio. errors:
+/// The errors of Zxy and Zyx are kept, and all where the two of each output have one ratio. errors:
 /// InvalidArgument for a station without impedance and tipper.
-[[nodiscard]] std::string text_of(const physics::mt::StationData& station, std::vector<std::string>& lost);
-
-/// Writes this text. returns: what the file does not hold. errors: also FileError.
-[[nodiscard]] std::vector<std::string> write(const std::string& path,
-                                             const physics::mt::StationData& station);
+[[nodiscard]] physics::mt::Written text_of(const physics::mt::StationData& station);
 
 }  // namespace lodestone::io::zfile

@@ -328,7 +328,7 @@ class AvgReader {
     ChannelAzimuths at = ChannelAzimuths::along(x);
     at.ex_deg = of("ex", x);
     at.ey_deg = of("ey", x + 90.0);
-    // What was referred to the station has its magnetic channels.
+    // Components that were referred to the station have its magnetic channels.
     at.hx_deg = has_remote_ ? of("local x", of("hx", x)) : of("hx", x);
     at.hy_deg = has_remote_ ? of("local y", of("hy", x + 90.0)) : of("hy", x + 90.0);
     at.tipper_hx_deg = of("tx", at.hx_deg);

@@ -58,6 +58,19 @@ with Folder() as folder:
     plus, minus = rows_of(folder / "two.csv")[0], rows_of(folder / "minus.csv")[0]
     check(float(plus["Zxy_im_ohm"]) == -float(minus["Zxy_im_ohm"]), "the sign that is given goes before a vote")
 
+    # Choices of readers: errors of J-format are those of each part, or sqrt(2) times as large ones of the complex number; values that Zonge flags
+    for word in ("each_part", "complex_element"):
+        expect(0, [], "convert", folder / "jones/gv101.j", "-o", folder / f"{word}.csv", "--j-errors", word)
+    part, whole = (float(rows_of(folder / f"{word}.csv")[3]["Zxy_error_ohm"]) for word in ("each_part", "complex_element"))
+    check(abs(part / whole - 2**0.5) < 1e-12, "errors of J-format as those of the complex number")
+    for word in ("leave_out", "keep"):
+        expect(0, [], "convert", os.path.join(SOURCE, "tests/data/zonge/tf_zonge.avg"), "-o", folder / f"{word}.csv", "--zonge-flagged", word)
+    left, kept = (sum(row["Zxy_re_ohm"] != "" for row in rows_of(folder / f"{word}.csv")) for word in ("leave_out", "keep"))
+    check(left < kept, f"values that Zonge flags: {left} without, {kept} with")
+
+    # A station of which everything is masked is left out of every format
+    expect(0, ["wrote 58 stations"], "convert", folder / "survey.h5", "-o", folder / "masked", "--to", "zfile", "--mask", "gv149")
+
     # Refusals leave nothing behind
     expect(2, [".h5", "--to"], "convert", EDI, "-o", folder / "x.txt")
     expect_error(5, "one_file", ["59 stations"], "convert", EDI, "-o", folder / "x.edi")

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "physics/mt/station_data.hpp"
+#include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -37,6 +39,21 @@ inline std::string difference(const physics::mt::StationRow& a, const physics::m
     for (Eigen::Index j = 0; j < 3; ++j)
       if (!same_number(a.estimates->noise(i, j), b.estimates->noise(i, j))) return "noise";
   return "";
+}
+
+/// Returns true where a remark contains these words.
+inline bool has_remark(const physics::mt::StationData& station, const std::string& part) {
+  return std::ranges::any_of(
+      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+}
+
+/// Checks that name, place and all rows of two stations are the same bit by bit.
+inline void check_same_station(const physics::mt::StationData& a, const physics::mt::StationData& b) {
+  CHECK(a.site.name == b.site.name);
+  CHECK(same_number(a.site.latitude_deg, b.site.latitude_deg));
+  CHECK(same_number(a.site.longitude_deg, b.site.longitude_deg));
+  REQUIRE(a.rows.size() == b.rows.size());
+  for (std::size_t i = 0; i < a.rows.size(); ++i) CHECK(difference(a.rows[i], b.rows[i]).empty());
 }
 
 }  // namespace lodestone::tests

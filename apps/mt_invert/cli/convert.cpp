@@ -24,7 +24,8 @@ constexpr const char* check_examples = R"(Examples:
 
 /// The choices of readers as CLI11 fills them in.
 struct ParsedReading {
-  std::string sign = "vote", units = "vote", variance = "of_complex_element", z_declination = "as_stated";
+  std::string sign = "vote", units = "vote", variance = "of_complex_element", z_declination = "as_stated",
+              j_errors = "each_part", zonge_flagged = "leave_out";
 };
 
 /// The arguments of `check` as CLI11 fills them in.
@@ -97,6 +98,8 @@ io::survey::ReadOptions read_options(const ParsedReading& parsed) {
   options.zfile = {*core::find_word<io::zfile::ZDeclination>(parsed.z_declination), sign, units};
   options.jones.sign = options.zonge.sign = sign;
   options.jones.units = units;
+  options.jones.error = *core::find_word<io::jones::ErrorOf>(parsed.j_errors);
+  options.zonge.flagged = *core::find_word<io::zonge::Flagged>(parsed.zonge_flagged);
   return options;
 }
 
@@ -112,6 +115,10 @@ void add_reading(CLI::App& command, ParsedReading& to) {
       .add_option("--z-declination", to.z_declination,
                   "whether azimuths of Z-files count from magnetic north")
       ->check(CLI::IsMember(core::all_words<io::zfile::ZDeclination>()));
+  command.add_option("--j-errors", to.j_errors, "whose standard error files of the J-format state")
+      ->check(CLI::IsMember(core::all_words<io::jones::ErrorOf>()));
+  command.add_option("--zonge-flagged", to.zonge_flagged, "fate of values of Zonge AVG with the skip flag 1")
+      ->check(CLI::IsMember(core::all_words<io::zonge::Flagged>()));
 }
 
 io::survey::WriteFormat format_of(const Parsed& parsed) {

@@ -48,10 +48,6 @@ const std::string one_period =
     "4</value>"
     "<value output=\"Ey\" input=\"Hx\">-5 -6</value></Z></Period>";
 
-bool remarks_on(const StationData& station, const std::string& text) {
-  return std::ranges::any_of(station.remarks, [&](const std::string& r) { return r.find(text) != r.npos; });
-}
-
 }  // namespace
 
 TEST_CASE("EMTF XML: a file of USMTArray has its place, 33 periods, values, and errors of both kinds",
@@ -118,8 +114,8 @@ TEST_CASE("EMTF XML: the layout of the site has the azimuths of its channels", "
   const StationData turned = parse(replaced_all(sample_text(), "\"0.000\">orthogonal", "\"-30\">orthogonal"));
   CHECK(turned.rows.front().azimuths.ey_deg == 60.0);
   const StationData lacks = parse(small(one_period, "<Orientation>sitelayout</Orientation>"));
-  CHECK(remarks_on(lacks, "the file lacks"));
-  CHECK(remarks_on(parse(small(one_period)), "states no orientation"));
+  CHECK(has_remark(lacks, "the file lacks"));
+  CHECK(has_remark(parse(small(one_period)), "states no orientation"));
 }
 
 TEST_CASE("EMTF XML: signs, units, wrappers and spellings of archives are understood", "[emtf]") {
@@ -153,18 +149,18 @@ TEST_CASE("EMTF XML: what is missing or senseless is left out and said", "[emtf]
   CHECK_FALSE(empty.rows[0].is_missing(Element::zyx));
   const StationData word = parse(small(replaced_all(one_period, ">3 4<", ">3 x<")));
   CHECK(word.rows[0].is_missing(Element::zxy));
-  CHECK(remarks_on(word, "a.xml:1: expected a number, got \"x\""));
+  CHECK(has_remark(word, "a.xml:1: expected a number, got \"x\""));
   const std::string variance =
       "<Z.VAR><value output=\"Ex\" input=\"Hy\">-1</value><value output=\"Ey\" "
       "input=\"Hx\">2</value></Z.VAR>";
   const StationData negative = parse(small(replaced_all(one_period, "</Period>", variance + "</Period>")));
   CHECK(std::isnan(negative.rows[0].errors[Element::zxy]));
   CHECK(negative.rows[0].errors[Element::zyx] == field);
-  CHECK(remarks_on(negative, "1 variances are negative"));
-  CHECK(remarks_on(parse(small(one_period + one_period)), "1 periods stand twice"));
-  CHECK(remarks_on(parse(small(one_period + replaced_all(one_period, "\"2\"", "\"0\""))), "left out"));
+  CHECK(has_remark(negative, "1 variances are negative"));
+  CHECK(has_remark(parse(small(one_period + one_period)), "1 periods stand twice"));
+  CHECK(has_remark(parse(small(one_period + replaced_all(one_period, "\"2\"", "\"0\""))), "left out"));
   const StationData contradicting = parse(replaced_all(sample_text(), ">1.790224e-3<", ">9e-3<"));
-  CHECK(remarks_on(contradicting, "1 variances differ"));
+  CHECK(has_remark(contradicting, "1 variances differ"));
   CHECK(contradicting.rows.front().errors[Element::zxy] ==
         Approx(std::sqrt(0.5 * 1.790224e-3) * field).epsilon(1e-6));
 }

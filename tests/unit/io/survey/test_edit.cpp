@@ -75,6 +75,9 @@ TEST_CASE("edits: masked values are missing, with their errors and correlations"
     CHECK(std::isnan((*row.covariance)(1, 2).real()));
   }
   CHECK(n > 10);
+  const std::vector<StationData> without = edited(before, {.masks = {{.station = "NMX20"}}});
+  REQUIRE(without.size() == 1);  // nothing of it is left
+  CHECK(without[0].site.name == "gv100");
   CHECK(after[1].changes == std::vector{fmt::format("{} values were masked", n)});
 }
 

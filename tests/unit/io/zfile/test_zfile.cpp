@@ -62,20 +62,6 @@ const std::string many =
     " Inverse Coherent Signal Power Matrix\n 1 0\n 0 0 1 0\n Residual Covariance\n"
     " 1 0\n 0 0 0 0\n 0 0 0 0 1 0\n 0 0 0 0 0 0 1 0\n 0 0 0 0 0 0 0 0 1 0\n";
 
-bool has_remark(const StationData& station, const std::string& part) {
-  return std::ranges::any_of(
-      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
-}
-
-/// Checks that name, place and all rows of two stations are the same bit by bit.
-void check_same_station(const StationData& a, const StationData& b) {
-  CHECK(a.site.name == b.site.name);
-  CHECK(same_number(a.site.latitude_deg, b.site.latitude_deg));
-  CHECK(same_number(a.site.longitude_deg, b.site.longitude_deg));
-  REQUIRE(a.rows.size() == b.rows.size());
-  for (std::size_t i = 0; i < a.rows.size(); ++i) CHECK(difference(a.rows[i], b.rows[i]).empty());
-}
-
 }  // namespace
 
 TEST_CASE("Z-file: the sample has the values of its text in ohm", "[zfile]") {
@@ -201,23 +187,22 @@ TEST_CASE("Z-file: damaged files are refused with file and line", "[zfile]") {
 TEST_CASE("Z-file: what is read, written and read again has the same bits", "[zfile]") {
   for (const std::string& text : {text_of_file(sample_path), text_of_file(tipper_path), many}) {
     const StationData first = parsed(text);
-    std::vector<std::string> lost;
-    const StationData second = parsed(zfile::text_of(first, lost));
-    CHECK(lost.empty());
+    const physics::mt::Written written = zfile::text_of(first);
+    const StationData second = parsed(written.text);
+    CHECK(written.lost.empty());
     check_same_station(first, second);
-    check_same_station(second, parsed(zfile::text_of(second, lost)));
+    check_same_station(second, parsed(zfile::text_of(second).text));
   }
 }
 
 TEST_CASE("Z-file: errors of an EDI file come back where one number of each output can hold them",
           "[zfile]") {
   const StationData edi = edi::read(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
-  const TemporaryFolder folder;
-  const auto lost = zfile::write(folder / "a.zss", edi);
-  CHECK(lost == std::vector<std::string>{"elevation",
-                                         "errors of single elements (signal and noise were fitted to them)",
-                                         "last bit of some frequencies"});
-  const StationData back = zfile::read(folder / "a.zss");
+  const physics::mt::Written written = zfile::text_of(edi);
+  CHECK(written.lost == std::vector<std::string>{
+                            "elevation", "errors of single elements (signal and noise were fitted to them)",
+                            "last bit of some frequencies"});
+  const StationData back = parsed(written.text);
   REQUIRE(back.rows.size() == edi.rows.size());
   for (std::size_t i = 0; i < back.rows.size(); ++i) {
     const auto &now = back.rows[i], &was = edi.rows[i];
@@ -237,9 +222,9 @@ TEST_CASE("Z-file: errors of an EDI file come back where one number of each outp
     row.errors[Element::zxx] = row.errors[Element::zxy];
     row.errors[Element::zyy] = row.errors[Element::zyx];
   }
-  std::vector<std::string> kept;
-  const StationData again = parsed(zfile::text_of(even, kept));
-  CHECK(kept == std::vector<std::string>{"elevation"});
+  const physics::mt::Written of_even = zfile::text_of(even);
+  const StationData again = parsed(of_even.text);
+  CHECK(of_even.lost == std::vector<std::string>{"elevation"});
   REQUIRE(again.rows.size() == even.rows.size());
   for (std::size_t i = 0; i < even.rows.size(); ++i) {
     for (const Element element : {Element::zxx, Element::zxy, Element::zyx, Element::zyy})
@@ -253,8 +238,8 @@ TEST_CASE("Z-file: what a Z-file cannot hold is said, and rows of other frames a
   station.rows[0].values[Element::mxx] = 1.0;
   station.site.elevation_m = 12.0;
   station.readings.push_back({physics::mt::Datum::phase_xy, 1.0, 0.5, 0.1, {}});
-  std::vector<std::string> lost;
-  const StationData back = parsed(zfile::text_of(station, lost));
+  const auto [text, lost] = zfile::text_of(station);
+  const StationData back = parsed(text);
   REQUIRE(lost.size() == 4);
   CHECK(lost[0] == "inter-station transfer functions");
   CHECK(lost[1] == "data other than impedances and tippers");
@@ -265,7 +250,7 @@ TEST_CASE("Z-file: what a Z-file cannot hold is said, and rows of other frames a
   CHECK(back.rows[1].azimuths.ex_deg == 3.0);
   StationData empty = station;
   for (StationRow& row : empty.rows) row.values = StationRow::missing_values();
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)zfile::text_of(empty, lost); }),
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)zfile::text_of(empty); }),
              HasId("nothing_to_write", {"abc"}));
 }
 

@@ -4,6 +4,7 @@
 #include "io/zonge/zonge.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/support/station_rows.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
@@ -64,11 +65,6 @@ std::string with_reference() {
          block("Zyxr", "Ey,Hxr", "93,0", zr_yx, 0.03) + block("Zyyr", "Ey,Hyr", "93,90", zr_yy, 0.04) +
          block("Rxxr", "Hx,Hxr", "5,0", r_xx, 0.0) + block("Rxxr", "Hx,Hyr", "5,90", r_xy, 0.0) +
          block("Ryxr", "Hy,Hxr", "96,0", r_yx, 0.0) + block("Ryxr", "Hy,Hyr", "96,90", r_yy, 0.0);
-}
-
-bool has_remark(const StationData& station, const std::string& part) {
-  return std::ranges::any_of(
-      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
 }
 
 }  // namespace
