@@ -65,7 +65,7 @@ void require_map(const Observations& observed) {
   if (std::abs(std::remainder(observed.azimuth_deg - x_deg, 360.0)) > same_azimuth_deg)
     throw core::InvalidArgument("inversion::mt::problem#other_axes",
                                 "expected data in the axes of the map, whose x axis has the azimuth {:.2f}°, "
-                                "got {:.2f}°; remove data.strike_deg, or turn the map by profile.azimuth_deg",
+                                "got {:.2f}°; remove the strike, or turn the map by profile.azimuth_deg",
                                 x_deg, observed.azimuth_deg);
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/array_io.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/median.hpp"
 #include "physics/mesh/earth.hpp"
 
 #include <fmt/format.h>
@@ -22,12 +23,7 @@ void check(const char* name, const Eigen::VectorXd& values, Eigen::Index n_cells
                            name, values.size());
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+using core::median;
 
 /// Returns the lower edge of the deepest cell of each column that is seen, the median over the columns; depth
 /// as the grid counts it.

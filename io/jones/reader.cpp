@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/median.hpp"
 #include "io/jones/jones.hpp"
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
@@ -291,14 +292,13 @@ class JReader {
     }
     std::string about_errors;
     if (!ratios.empty()) {
-      const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-      std::ranges::nth_element(ratios, middle);
+      const double middle = core::median(std::move(ratios));
       constexpr double between = 1.2, most = 1.6;  // 1 or √2
-      if (*middle > between && *middle < most && options_.error == ErrorOf::each_part)
+      if (middle > between && middle < most && options_.error == ErrorOf::each_part)
         about_errors = fmt::format(
             "; their limits show that the errors of impedances are those of the complex "
             "number ({:.2f} times as large), which Options::error states",
-            *middle);
+            middle);
     }
     station_.remarks.push_back(fmt::format("{}: apparent resistivities are left out beside impedances{}",
                                            rho_blocks_.front().where, about_errors));

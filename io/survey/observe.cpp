@@ -2,6 +2,7 @@
 #include "io/survey/observe.hpp"
 
 #include "engine/core/log.hpp"
+#include "physics/mt/analysis/strike.hpp"
 #include "physics/mt/sites.hpp"
 
 #include <fmt/ranges.h>
@@ -96,14 +97,62 @@ void log_data(const mt::Observations& data) {
     core::log::warning(core::log::Id("io::survey::observe#masked_data"), "{}", warning);
 }
 
+/// Returns the strike of the data, of its two azimuths the one nearer to the perpendicular of the line; that
+/// perpendicular where the data have none.
+double strike_of(const std::vector<mt::StationData>& stations, double across_deg,
+                 const mt::Selection& selection) {
+  const mt::StrikeOptions band{.min_period_s = selection.min_period_s,
+                               .max_period_s = selection.max_period_s * (1.0 + mt::same_frequency)};
+  const std::optional<mt::Strike> found = mt::strike(stations, band);
+  if (!found || !found->is_determined()) {
+    core::log::warning(core::log::Id("io::survey::observe#no_strike"),
+                       "the impedances have no strike ({}): x is taken perpendicular to the line, {:.1f} "
+                       "degrees; give profile.strike_deg where another one is known",
+                       found ? "every azimuth fits nearly as well" : "no station has all four", across_deg);
+    return across_deg;
+  }
+  const double from_north_deg = found->azimuth_deg + selection.declination_deg;
+  const double strike_deg = mt::resolved_azimuth_deg(from_north_deg, across_deg);
+  core::log::info(
+      "strike of the data: {:.1f} or {:.1f} degrees ± {:.1f}, rms {:.2f}; {:.1f} is nearer to "
+      "the perpendicular of the line, {:.1f} degrees off it",
+      from_north_deg, from_north_deg + 90.0, found->error_deg, found->rms, strike_deg,
+      std::abs(std::remainder(strike_deg - across_deg, 180.0)));
+  const std::optional<mt::TipperStrike> tipper = mt::tipper_strike(stations, band);
+  if (tipper &&
+      mt::resolved_azimuth_deg(from_north_deg, tipper->azimuth_deg + selection.declination_deg) != strike_deg)
+    core::log::warning(
+        core::log::Id("io::survey::observe#other_strike"),
+        "the tippers show a strike of {:.0f} degrees, nearer to the other azimuth: the line may "
+        "run along strike, where a section means little; look at the arrows",
+        tipper->azimuth_deg + selection.declination_deg);
+  return strike_deg;
+}
+
+/// Sets the strike of the data and, where no azimuth is given, the line across it.
+void choose_strike(const std::vector<mt::StationData>& stations, mt::ProfileOptions& line,
+                   mt::Selection& selection) {
+  if (!line.strike_deg && line.strike == mt::StrikeChoice::across_line) return;
+  const double best_line_deg = geodesy::profile(stations, line).azimuth_deg;
+  selection.strike_deg =
+      line.strike_deg ? *line.strike_deg : strike_of(stations, best_line_deg - 90.0, selection);
+  if (line.azimuth_deg) return;
+  constexpr double half_turn_deg = 180.0;
+  const double across_deg = std::fmod(*selection.strike_deg + 90.0 + 2.0 * half_turn_deg, half_turn_deg);
+  line.azimuth_deg = across_deg;
+}
+
 }  // namespace
 
 mt::Observations observe(const std::vector<mt::StationData>& stations, const mt::ProfileOptions& line,
                          const mt::Selection& selection) {
   log_stations(stations, selection);
-  const mt::Profile profile = geodesy::profile(stations, line);
+  mt::ProfileOptions axes = line;
+  mt::Selection selected = selection;
+  choose_strike(stations, axes, selected);
+  const mt::Profile profile = geodesy::profile(stations, axes);
   log_profile(profile);
-  mt::Observations observed = mt::select(stations, profile, selection);
+  mt::Observations observed = mt::select(stations, profile, selected);
   log_data(observed);
   mt::warn_of_sites_off_line(observed.survey.stations, observed.profile);
   return observed;

@@ -11,8 +11,9 @@
 
 namespace lodestone::io::survey {
 
-/// Places stations on a profile and selects data; logs profile, merged bands, masks
-/// and the remarks of readers. errors: those of geodesy::profile and mt::select.
+/// Places stations on a profile and selects data; logs profile, strike, merged bands, masks
+/// and the remarks of readers. A strike of the line's options goes before that of the selection. errors:
+/// those of geodesy::profile and mt::select.
 [[nodiscard]] physics::mt::Observations observe(const std::vector<physics::mt::StationData>& stations,
                                                 const physics::mt::ProfileOptions& line,
                                                 const physics::mt::Selection& selection = {

@@ -2,6 +2,7 @@
 // Symbols: R = H H_reference^-1 and Zr = E H_reference^-1, so that Z = Zr R^-1; A = R^-1.
 #include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/median.hpp"
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -392,13 +393,12 @@ class AvgReader {
       }
     }
     if (moduli.empty()) return;
-    const auto middle = moduli.begin() + static_cast<std::ptrdiff_t>(moduli.size() / 2);
-    std::ranges::nth_element(moduli, middle);
-    if (*middle > largest)
+    const double middle = core::median(std::move(moduli));
+    if (middle > largest)
       remark_on_file(
           fmt::format("the median modulus of the tipper is {:.3g}, which the earth does not have; "
                       "look at Hz before use",
-                      *middle));
+                      middle));
   }
 
   text::LineReader lines_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/conventions.hpp"
 
+#include "engine/core/median.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -147,10 +148,7 @@ double median_rho_as_field(const std::vector<StationRow>& rows) {
       if (!row.is_missing(element)) rho.push_back(0.2 * std::norm(row.values[element]) / row.frequency_hz);
     }
   }
-  if (rho.empty()) return not_given;
-  const auto middle = rho.begin() + static_cast<std::ptrdiff_t>(rho.size() / 2);
-  std::ranges::nth_element(rho, middle);
-  return *middle;
+  return core::median(std::move(rho));
 }
 
 bool looks_like_ohm(const std::vector<StationRow>& rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/grid_design.hpp"
 
+#include "engine/core/median.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -59,9 +60,7 @@ double median_log10_rho(const Observations& data) {
       values.push_back(data.value[static_cast<Eigen::Index>(i)]);
   }
   if (values.empty()) return std::log10(default_resistivity_ohm_m);
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return core::median(std::move(values));
 }
 
 double usual_distance_m(const std::vector<Station>& stations) {
@@ -73,9 +72,7 @@ double usual_distance_m(const std::vector<Station>& stations) {
     }
     nearest.push_back(std::isfinite(least) ? least : 0.0);
   }
-  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
-  std::nth_element(nearest.begin(), middle, nearest.end());
-  return *middle;
+  return core::median(std::move(nearest));
 }
 
 mesh::TensorGrid design_grid(const Observations& data, const GridOptions& options) {

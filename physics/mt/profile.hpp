@@ -24,10 +24,24 @@ constexpr auto words(Distance) {
   return core::Words<Distance>{{projected, "projected"}, {running_sum, "running_sum"}};
 }
 
+/// The rule by which the x axis of a section is chosen.
+enum class StrikeChoice {
+  across_line,  ///< perpendicular to the line of the stations
+  from_data,    ///< the strike of the stations' impedances, of both azimuths the one nearer to that
+};
+constexpr auto words(StrikeChoice) {
+  using enum StrikeChoice;
+  return core::Words<StrikeChoice>{{across_line, "across_line"}, {from_data, "from_data"}};
+}
+
 /// The choices of a profile.
 struct ProfileOptions {
   /// Azimuth of the y axis, clockwise from north; absent: the best line through the stations, 0 to 180°.
   std::optional<double> azimuth_deg{};
+  /// Azimuth of the x axis, along strike; absent: as `strike` says. Where it is not perpendicular to the best
+  /// line and no azimuth is given, y runs across it, and stations are projected along it.
+  std::optional<double> strike_deg{};
+  StrikeChoice strike = StrikeChoice::across_line;
   std::string origin{};  ///< station at y = 0; empty: the first one along the azimuth
   Distance distance = Distance::projected;
   /// Plane of stations with latitude and longitude: "local", "utm", or a definition for PROJ ("EPSG:32733").

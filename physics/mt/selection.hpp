@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "physics/mt/observations.hpp"
 
 #include <optional>
@@ -42,6 +43,10 @@ enum class FrequencyChoice {
   all,     ///< those of any station
   listed   ///< those of `Selection::frequencies_hz`
 };
+constexpr auto words(FrequencyChoice) {
+  using enum FrequencyChoice;
+  return core::Words<FrequencyChoice>{{shared, "shared"}, {all, "all"}, {listed, "listed"}};
+}
 
 /// The data that are taken from stations.
 struct Selection {
@@ -50,6 +55,9 @@ struct Selection {
   double min_period_s = 0.0, max_period_s = 1e300;
   FrequencyChoice frequencies = FrequencyChoice::shared;
   std::vector<double> frequencies_hz{};
+  /// Number of frequencies left to each station in every decade that it measured, of shared ones or those of
+  /// any station; 0: all.
+  double frequencies_per_decade = 0.0;
   double frequency_tolerance = 0.02;  ///< relative; a measured frequency further away counts as missing
   std::vector<std::string> interpolate_stations{};  ///< their rows are interpolated to the frequencies
   /// Azimuth of the x axis of the data; absent: perpendicular to the line, that of its y axis − 90°.

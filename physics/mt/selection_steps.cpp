@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace lodestone::physics::mt {
 namespace {
@@ -136,6 +138,42 @@ std::vector<double> joined(const std::vector<std::vector<double>>& lists, double
   }
   std::sort(all.begin(), all.end(), std::greater<>());
   return all;
+}
+
+/// A station and an interval of log f in which it measured.
+using Interval = std::pair<std::size_t, int>;
+
+/// Returns the intervals that a frequency serves: those of stations that measured it.
+std::vector<Interval> served_by(double frequency_hz, const std::vector<std::vector<double>>& lists,
+                                double per_decade, double tolerance) {
+  std::vector<Interval> out;
+  const int interval = static_cast<int>(std::floor(per_decade * std::log10(frequency_hz)));
+  for (std::size_t station = 0; station < lists.size(); ++station)
+    if (has_frequency(lists[station], frequency_hz, tolerance)) out.emplace_back(station, interval);
+  return out;
+}
+
+/// Returns some of the frequencies that serve every interval which any of them serves: again and again the
+/// one that serves most of what is left, of several the highest.
+std::vector<double> thinned(const std::vector<double>& all, const std::vector<std::vector<double>>& lists,
+                            double per_decade, double tolerance) {
+  std::set<Interval> left;
+  std::vector<std::vector<Interval>> served;
+  for (const double f : all) {
+    served.push_back(served_by(f, lists, per_decade, tolerance));
+    left.insert(served.back().begin(), served.back().end());
+  }
+  std::vector<double> kept;
+  while (!left.empty()) {
+    const auto n_left = [&](const std::vector<Interval>& intervals) {
+      return std::ranges::count_if(intervals, [&](const Interval& each) { return left.contains(each); });
+    };
+    const auto best = std::ranges::max_element(served, {}, n_left);
+    for (const Interval& each : *best) left.erase(each);
+    kept.push_back(all[static_cast<std::size_t>(best - served.begin())]);
+  }
+  std::ranges::sort(kept, std::greater<>());
+  return kept;
 }
 
 /// Returns the closest entry within the tolerance, of several equally close ones the last; null: none.
@@ -283,8 +321,13 @@ std::vector<double> chosen_frequencies(const std::vector<StationData>& stations,
     throw core::InvalidArgument(
         "mt::select#all_interpolated",
         "every station is to be interpolated; list the frequencies to interpolate to");
-  return selection.frequencies == FrequencyChoice::shared ? shared_by(lists, selection.frequency_tolerance)
-                                                          : joined(lists, selection.frequency_tolerance);
+  const double tolerance = selection.frequency_tolerance;
+  const std::vector<double> found = selection.frequencies == FrequencyChoice::shared
+                                        ? shared_by(lists, tolerance)
+                                        : joined(lists, tolerance);
+  return selection.frequencies_per_decade > 0.0
+             ? thinned(found, lists, selection.frequencies_per_decade, tolerance)
+             : found;
 }
 
 StationEvaluator::StationEvaluator(const StationData& station, const std::vector<double>& frequencies_hz,

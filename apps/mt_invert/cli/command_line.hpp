@@ -94,6 +94,7 @@ struct InfoArguments {
 struct CheckArguments {
   std::vector<std::string> paths;  ///< files and folders
   bool json = false;
+  std::string mended_path;  ///< survey file of what can be mended; empty: none
   io::survey::ReadOptions read{};
 };
 

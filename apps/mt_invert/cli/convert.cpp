@@ -20,7 +20,8 @@ constexpr const char* convert_examples = R"(Examples:
 
 constexpr const char* check_examples = R"(Examples:
   mt_invert check edi_folder
-  mt_invert check survey.h5 --json)";
+  mt_invert check survey.h5 --json
+  mt_invert check edi_folder --fix survey.h5                 signs, units and places mended, each with a note)";
 
 /// The choices of readers as CLI11 fills them in.
 struct ParsedReading {
@@ -140,7 +141,11 @@ TakeArguments add_check(CLI::App& app) {
   auto parsed = std::make_shared<ParsedCheck>();
   command->add_option("IN", parsed->arguments.paths, "files of stations, and folders of such files")
       ->required();
-  command->add_flag("--json", parsed->arguments.json, "a list of findings for programs");
+  command->add_flag("--json", parsed->arguments.json, "findings and strikes for programs");
+  command
+      ->add_option("--fix", parsed->arguments.mended_path,
+                   "survey file to write, with signs, units and coordinates mended")
+      ->type_name("OUT.h5");
   add_reading(*command, parsed->reading);
   return [parsed] {
     CheckArguments arguments = parsed->arguments;

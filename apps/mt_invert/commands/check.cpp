@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "physics/mt/check.hpp"
+#include "physics/mt/analysis/check.hpp"
 
 #include "apps/mt_invert/commands/commands.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "io/survey/read.hpp"
+#include "io/survey/store.hpp"
+#include "physics/mt/analysis/strike_bands.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,8 +16,11 @@
 namespace lodestone::mt_invert::commands {
 namespace {
 
+using nlohmann::json;
+using physics::mt::Dimensionality;
 using physics::mt::Finding;
 using physics::mt::Severity;
+using physics::mt::StrikeBand;
 
 constexpr int exit_with_warnings = 13, exit_with_errors = 14;  // of docs/command-line.md
 
@@ -34,28 +39,87 @@ std::string text_of(const std::vector<Finding>& findings, std::size_t n_stations
                             count_of(findings, Severity::note));
 }
 
-std::string json_of(const std::vector<Finding>& findings) {
-  nlohmann::json list = nlohmann::json::array();
+std::string strike_text(const std::optional<physics::mt::Strike>& strike) {
+  if (!strike) return "";
+  if (!strike->is_determined()) return "any";
+  return fmt::format("{:.0f} or {:.0f} ± {:.0f}", strike->azimuth_deg, strike->azimuth_deg + 90.0,
+                     strike->error_deg);
+}
+
+std::string text_of(const std::vector<StrikeBand>& bands) {
+  if (bands.empty()) return "";
+  constexpr const char* row = "{:<16} {:>6} {:>6} {:>6}  {:<16} {:>6}  {}\n";
+  std::string text =
+      "\nDimension of the tensors and strike, clockwise from north; two strikes serve the impedances "
+      "alike\n" +
+      fmt::format(row, "periods in s", "1-D", "2-D", "3-D", "strike", "rms", "strike of tippers");
+  for (const StrikeBand& band : bands) {
+    const auto percent = [&](Dimensionality d) {
+      return fmt::format("{:.0f} %", 100.0 * band.dimension.share(d));
+    };
+    text += fmt::format(row, fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
+                        percent(Dimensionality::layered), percent(Dimensionality::section),
+                        percent(Dimensionality::volume), strike_text(band.strike),
+                        band.strike ? fmt::format("{:.2g}", band.strike->rms) : "",
+                        band.tipper ? fmt::format("{:.0f}, {:.0f} % along it", band.tipper->azimuth_deg,
+                                                  100.0 * band.tipper->share_along)
+                                    : "");
+  }
+  return text;
+}
+
+json json_of(const StrikeBand& band) {
+  json out{{"min_period_s", band.min_period_s},
+           {"max_period_s", band.max_period_s},
+           {"n_tensors", band.dimension.n_determined()},
+           {"share_1d", band.dimension.share(Dimensionality::layered)},
+           {"share_2d", band.dimension.share(Dimensionality::section)},
+           {"share_3d", band.dimension.share(Dimensionality::volume)}};
+  if (band.strike)
+    out["strike"] = {{"azimuth_deg", band.strike->azimuth_deg},
+                     {"or_deg", band.strike->azimuth_deg + 90.0},
+                     {"error_deg", band.strike->error_deg},
+                     {"is_determined", band.strike->is_determined()},
+                     {"rms", band.strike->rms},
+                     {"worst_rms", band.strike->worst_rms}};
+  if (band.tipper)
+    out["tipper"] = {{"azimuth_deg", band.tipper->azimuth_deg}, {"share_along", band.tipper->share_along}};
+  return out;
+}
+
+std::string json_of(const std::vector<Finding>& findings, const std::vector<StrikeBand>& bands) {
+  json list = json::array(), of_bands = json::array();
   for (const Finding& each : findings)
     list.push_back({{"severity", core::word(each.severity)},
                     {"id", each.id},
                     {"station", each.station},
                     {"place", each.place},
                     {"text", each.text},
-                    {"remedy", each.remedy}});
-  return list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+                    {"remedy", each.remedy},
+                    {"can_be_mended", static_cast<bool>(each.mend)}});
+  for (const StrikeBand& band : bands) of_bands.push_back(json_of(band));
+  const json all{{"findings", list}, {"bands", of_bands}};
+  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
 int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
+  if (!arguments.mended_path.empty())
+    core::on_rank_zero(comm, [&] { check_output_path(arguments.mended_path, arguments.paths); });
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
-  const auto stations = io::survey::read_files(files, arguments.read);
+  auto stations = io::survey::read_files(files, arguments.read);
   const std::vector<Finding> findings = physics::mt::check(stations);
   core::on_rank_zero(comm, [&] {
-    core::log::print_out(arguments.json ? json_of(findings) : text_of(findings, stations.size()));
+    const std::vector<StrikeBand> bands = physics::mt::strike_bands(stations);
+    core::log::print_out(arguments.json ? json_of(findings, bands)
+                                        : text_of(findings, stations.size()) + text_of(bands));
+    if (arguments.mended_path.empty()) return;
+    const int n = physics::mt::mend(stations, findings);
+    io::survey::write_survey(arguments.mended_path, stations);
+    core::log::info("mended {} findings and wrote {}", n, arguments.mended_path);
   });
   if (count_of(findings, Severity::error) > 0) return exit_with_errors;
   if (count_of(findings, Severity::warning) > 0) return exit_with_warnings;

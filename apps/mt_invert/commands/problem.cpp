@@ -179,6 +179,13 @@ std::optional<inversion::mt::CellAreas> areas_of(const config::RegularizationCon
 }  // namespace
 
 mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config, int dimension) {
+  const bool has_strike = config.line.strike_deg || config.line.strike != mt::StrikeChoice::across_line;
+  if (has_strike && dimension == 3)
+    throw core::ConfigError(
+        "mt_invert#strike_of_volume",
+        "{}: expected no strike with --dim 3, as a volume has none; remove it, or turn the "
+        "map by profile.azimuth_deg",
+        config.table.place(config.line.strike_deg ? "strike_deg" : "strike"));
   try {
     return dimension == 3 ? io::survey::observe_on_map(read_stations(data), config.line, data.selection)
                           : io::survey::observe(read_stations(data), config.line, data.selection);

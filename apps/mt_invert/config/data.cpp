@@ -57,9 +57,9 @@ Rows<DataConfig> edi_rows() {
                  row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
                  row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
                  row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
-                 row("strike_deg", at(&C::selection, &Selection::strike_deg), angles(),
-                     "azimuth of x, to which tensors are rotated, clockwise from north")
-                     .otherwise("90° less than the azimuth of the profile"),
+                 row("frequencies", &C::frequencies,
+                     "those of any station, which others may lack, or those that all share; of no effect "
+                     "beside `frequencies_hz`"),
                  row("declination_deg", at(&C::selection, &Selection::declination_deg), within(-180.0, 180.0),
                      "added to the azimuths in the files, for files that count from magnetic north"),
                  row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
@@ -76,8 +76,9 @@ Rows<DataConfig> selection_rows() {
           "missing"),
       row("frequencies_hz", at(&C::selection, &Selection::frequencies_hz), frequencies(),
           "excludes the two periods below")
-          .otherwise("those all stations share; those of any station with `modem_file`, `mare2dem_file`, "
-                     "`mt2d_file`"),
+          .otherwise("those of any station, within the tolerance"),
+      row("frequencies_per_decade", at(&C::selection, &Selection::frequencies_per_decade),
+          within(0.0, 1000.0), "as many are left to each station in every decade that it measured; 0: all"),
       row("period_min_s", at(&C::selection, &Selection::min_period_s), periods_or_zero(), "shortest period")
           .otherwise("no limit"),
       row("period_max_s", at(&C::selection, &Selection::max_period_s), periods(), "longest period")
@@ -285,15 +286,15 @@ void check_frequencies(const ConfigTable& table, std::vector<double> listed) {
                  fmt::format("expected each frequency once, got {} Hz twice; remove one", *twice));
 }
 
-/// Frequencies of EDI files are those that all stations share; a file of profile data states exactly those
-/// that it has, and stations of it stand where it puts them.
+/// Frequencies of files of stations are those of any station unless the shared ones are asked for; a file of
+/// profile data states exactly those that it has, and stations of it stand where it puts them.
 void choose_frequencies(DataConfig& data) {
   using physics::mt::FrequencyChoice;
   physics::mt::Selection& selection = data.selection;
   const bool on_profile = !data.profile_source().first.empty();
-  selection.frequencies = !selection.frequencies_hz.empty() ? FrequencyChoice::listed
-                          : on_profile                      ? FrequencyChoice::all
-                                                            : FrequencyChoice::shared;
+  selection.frequencies = !selection.frequencies_hz.empty()             ? FrequencyChoice::listed
+                          : data.frequencies == UsedFrequencies::shared ? FrequencyChoice::shared
+                                                                        : FrequencyChoice::all;
   if (!on_profile) return;
   constexpr double same_y_m = 1e-3;
   selection.same_place_m = same_y_m;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/config/table.hpp"
+#include "engine/core/words.hpp"
 #include "io/edi/reader.hpp"
 #include "physics/mt/selection.hpp"
 
@@ -10,6 +11,13 @@
 #include <vector>
 
 namespace lodestone::mt_invert::config {
+
+/// Which frequencies files of stations contribute, where none are listed.
+enum class UsedFrequencies { all, shared };
+constexpr auto words(UsedFrequencies) {
+  using enum UsedFrequencies;
+  return core::Words<UsedFrequencies>{{all, "all"}, {shared, "shared"}};
+}
 
 /// Table [data]: where the observations come from and which of them are used.
 struct DataConfig {
@@ -23,7 +31,8 @@ struct DataConfig {
   [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
   io::edi::EdiOptions edi;
   std::vector<std::string> station_order;  ///< files of stations alone; empty: all, by file name
-  physics::mt::ErrorFloors floors;         ///< as in `selection`
+  UsedFrequencies frequencies = UsedFrequencies::all;
+  physics::mt::ErrorFloors floors;  ///< as in `selection`
   physics::mt::Selection selection;
 };
 

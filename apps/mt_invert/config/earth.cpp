@@ -28,8 +28,13 @@ Rows<ProfileConfig> profile_rows(bool is_edi = true) {
       needing(
           "EDI data", edi,
           row("azimuth_deg", at(&ProfileConfig::line, &ProfileOptions::azimuth_deg), angles(),
-              "of the profile's y axis, clockwise from north; `data.strike_deg` sets that of x")
-              .otherwise("best line through the stations, 0 to 180"),
+              "of the profile's y axis, clockwise from north")
+              .otherwise("best line through the stations, 0 to 180; with a strike the perpendicular to it"),
+          row("strike_deg", at(&ProfileConfig::line, &ProfileOptions::strike_deg), angles(),
+              "azimuth of x, to which tensors are rotated and along which stations are projected")
+              .otherwise("as `strike` says"),
+          row("strike", at(&ProfileConfig::line, &ProfileOptions::strike),
+              "perpendicular to the line of the stations, or what their impedances show"),
           row("origin_station", at(&ProfileConfig::line, &ProfileOptions::origin), "station at y = 0")
               .usually("first along the azimuth"),
           row("distance", at(&ProfileConfig::line, &ProfileOptions::distance),
@@ -125,6 +130,9 @@ ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
     table.refuse(
         "elevation", "no_elevations",
         "expected a source of elevations, which ModEM 2-D files do not hold; use \"flat_mean\" or \"file\"");
+  if (profile.line.strike_deg && profile.line.strike == physics::mt::StrikeChoice::from_data)
+    table.refuse("strike_deg", "two_strikes",
+                 "goes without strike = \"from_data\", which takes it from the data; remove one of them");
   if ((profile.elevation == Elevation::file) != !profile.surface_file.empty())
     table.refuse("surface_file", "elevation_and_file",
                  "goes together with elevation = \"file\"; give both or neither");

@@ -104,13 +104,25 @@ TEST_CASE("observations: the strike is that of the configuration, else across th
   const tests::TemporaryFolder folder;
   tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
   tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
-  const auto azimuth_deg = [&](const std::string& line) {
-    const auto config = config::read_config(tests::write_text(
-        folder, "c.toml", "[data]\nedi_folder = \".\"\n" + line + "[profile]\nazimuth_deg = 10\n"));
-    return commands::observe(config.data, config.profile, 2).azimuth_deg;
+  const auto axes = [&](const std::string& line) {
+    const auto config = config::read_config(
+        tests::write_text(folder, "c.toml", "[data]\nedi_folder = \".\"\n[profile]\n" + line));
+    const auto observed = commands::observe(config.data, config.profile, 2);
+    return std::pair(observed.azimuth_deg, observed.profile.azimuth_deg);
   };
-  CHECK(azimuth_deg("") == Approx(-80.0));
-  CHECK(azimuth_deg("strike_deg = 20\n") == Approx(20.0));
+  const auto are = [&](const std::string& line, double x_deg, double y_deg) {
+    const auto [x, y] = axes(line);
+    CHECK(x == Approx(x_deg));
+    CHECK(y == Approx(y_deg));
+  };
+  are("azimuth_deg = 10\n", -80.0, 10.0);
+  are("azimuth_deg = 10\nstrike_deg = 20\n", 20.0, 10.0);
+  are("strike_deg = -70\n", -70.0, 20.0);
+  const auto config = config::read_config(
+      tests::write_text(folder, "c.toml", "[data]\nedi_folder = \".\"\n[profile]\nstrike = \"from_data\"\n"));
+  CHECK_THAT(
+      tests::error_of<core::ConfigError>([&] { (void)commands::observe(config.data, config.profile, 3); }),
+      tests::HasId("strike_of_volume", {"c.toml", "--dim 3"}));
 }
 
 TEST_CASE("observations: sites at one place of a profile file are merged", "[apps]") {
@@ -135,7 +147,7 @@ TEST_CASE("observations: EDI files of one place are merged, and the run goes on"
       "[data]\nedi_folder = \".\"\n[profile]\nazimuth_deg = 0\nelevation = \"stations\"\n"));
   const auto observed = commands::observe(config.data, config.profile, 2);
   CHECK(observed.survey.stations.size() == 2);
-  CHECK(observed.survey.frequencies_hz == std::vector<double>{10.0, 1.0});
+  CHECK(observed.survey.frequencies_hz == std::vector<double>{100.0, 10.0, 1.0, 0.1});
   CHECK(observed.profile.points.size() == 2);
   CHECK(observed.profile.offset_m.size() == 2);
   CHECK(observed.profile.points[1].north_m - observed.profile.points[0].north_m ==

@@ -238,15 +238,22 @@ TEST_CASE("configuration: a sea has a level and a resistivity, and none without 
 TEST_CASE("configuration: strike and declination are those of the selection, unset ones leave its defaults",
           "[apps]") {
   const physics::mt::Selection usual = read(minimal).data.selection;
-  CHECK_FALSE(usual.strike_deg.has_value());
+  CHECK_FALSE(read(minimal).profile.line.strike_deg.has_value());
   CHECK(usual.declination_deg == 0.0);
-  const config::Config config = read(minimal + "strike_deg = 30\ndeclination_deg = -12.5\n");
-  CHECK(config.data.selection.strike_deg == 30.0);
+  const config::Config config = read(minimal + "declination_deg = -12.5\n[profile]\nstrike_deg = 30\n");
+  CHECK(config.profile.line.strike_deg == 30.0);
   CHECK(config.data.selection.declination_deg == -12.5);
   CHECK(read(config.toml).toml == config.toml);
-  CHECK_THAT(refusal(minimal + "strike_deg = 361\n"), HasId("out_of_range", {"strike_deg", "361"}));
-  CHECK_THAT(refusal("[data]\nmt2d_file = \"d\"\nstrike_deg = 1\n"),
-             HasId("not_chosen", {"data.strike_deg", "EDI"}));
+  CHECK_THAT(refusal(minimal + "[profile]\nstrike_deg = 361\n"),
+             HasId("out_of_range", {"strike_deg", "361"}));
+  CHECK_THAT(refusal("[data]\nmt2d_file = \"d\"\n[profile]\nstrike_deg = 1\n"),
+             HasId("not_chosen", {"profile.strike_deg", "EDI"}));
+  CHECK_THAT(refusal(minimal + "[profile]\nstrike_deg = 1\nstrike = \"from_data\"\n"),
+             HasId("two_strikes", {"strike_deg", "from_data"}));
+  CHECK(read(minimal + "frequencies_per_decade = 6\n").data.selection.frequencies_per_decade == 6.0);
+  CHECK(usual.frequencies == physics::mt::FrequencyChoice::all);
+  CHECK(read(minimal + "frequencies = \"shared\"\n").data.selection.frequencies ==
+        physics::mt::FrequencyChoice::shared);
 }
 
 TEST_CASE("configuration: floors and masks of single stations, modes and periods follow the general ones",

@@ -89,7 +89,7 @@ TEST_CASE("recipe: a volume refuses profiles, data in other axes than the map's,
   CHECK_THAT(refused({.dimension = 3, .ground = {.elevation = physics::mt::Elevation::stations}}),
              HasId("surface_through_map", {"flat_mean", "stations", "profile.surface_file"}));
   data.azimuth_deg = 30.0;
-  CHECK_THAT(refused(), HasId("other_axes", {"0.00", "30.00", "data.strike_deg"}));
+  CHECK_THAT(refused(), HasId("other_axes", {"0.00", "30.00", "strike"}));
   data.profile.is_map = false;
   CHECK_THAT(refused(), HasId("no_map"));
 }

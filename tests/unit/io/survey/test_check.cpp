@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/survey/read.hpp"
-#include "physics/mt/check.hpp"
-#include "physics/mt/units.hpp"
+#include "physics/mt/analysis/check.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/planted_mistakes.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
-#include <functional>
 
 using namespace lodestone;
 using namespace lodestone::physics::mt;
@@ -14,45 +13,9 @@ using namespace lodestone::tests;
 
 namespace {
 
-/// A mistake that is planted into a station, and the finding that names it.
-struct Planted {
-  std::string id;
-  std::function<void(StationData&)> plant;
-};
-
-void for_each(StationData& station, const std::function<void(StationRow&)>& change) {
-  for (StationRow& row : station.rows) change(row);
-}
-
-const std::vector<Planted> mistakes{
-    {"time_factor",
-     [](StationData& s) {
-       for_each(s, [](StationRow& r) {
-         for (Complex& z : r.values.numbers) z = std::conj(z);
-       });
-     }},
-    {"units",
-     [](StationData& s) {
-       for_each(s, [](StationRow& r) {
-         for (const Element e : {Element::zxx, Element::zxy, Element::zyx, Element::zyy})
-           r.values[e] *= ohm_per_field_unit;
-       });
-     }},
-    {"swapped_components",
-     [](StationData& s) {
-       for_each(s, [](StationRow& r) { std::swap(r.values[Element::zxy], r.values[Element::zyx]); });
-     }},
-    {"reversed_channel",
-     [](StationData& s) { for_each(s, [](StationRow& r) { r.values[Element::zxy] *= -1.0; }); }},
-    {"reversed_channel",
-     [](StationData& s) { for_each(s, [](StationRow& r) { r.values[Element::zyx] *= -1.0; }); }},
-    {"coordinates", [](StationData& s) { s.site.latitude_deg *= -1.0; }},
-    {"coordinates", [](StationData& s) { s.site.longitude_deg *= -1.0; }},
-    {"coordinates", [](StationData& s) { std::swap(s.site.latitude_deg, s.site.longitude_deg); }}};
-
 bool finds(const std::vector<Finding>& findings, const std::string& station, const std::string& id) {
   return std::ranges::any_of(findings, [&](const Finding& f) {
-    return f.station == station && f.id == id && f.severity == Severity::error;
+    return f.station == station && f.id == id && f.severity >= Severity::warning;
   });
 }
 
@@ -71,7 +34,7 @@ TEST_CASE("check: mistakes that are planted into field data are found, and hardl
           before, [&](const Finding& f) { return f.station == name && f.severity == Severity::error; });
       n_false += is_wrong;
       if (is_wrong) continue;  // a second mistake may undo it
-      for (const Planted& mistake : mistakes) {
+      for (const Planted& mistake : planted_mistakes()) {
         std::vector<StationData> with = stations;
         mistake.plant(with[k]);
         ++n_planted;

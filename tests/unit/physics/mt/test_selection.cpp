@@ -164,6 +164,26 @@ TEST_CASE("select: readings of another frame are left out, invariants are kept",
   CHECK_THAT(stations[0].remarks.back(), Contains("1 of 4 ") && Contains("10 degrees"));
 }
 
+TEST_CASE("select: of many frequencies each station keeps some in every part of its band",
+          "[physics][mt][selection]") {
+  std::vector<double> dense, sparse, other;
+  for (int k = 0; k < 30; ++k) dense.push_back(900.0 * std::pow(10.0, -k / 10.0));
+  for (int k = 0; k < 9; ++k) sparse.push_back(860.0 * std::pow(10.0, -k / 3.0));  // off the dense ones
+  other = dense;
+  const std::vector<StationData> stations{station("a", dense), station("b", sparse), station("c", other)};
+  Selection selection = selection_of(te_rho_and_phase);
+  selection.frequencies = FrequencyChoice::all;
+  CHECK(chosen_frequencies(stations, selection).size() == 39);
+  selection.frequencies_per_decade = 2.0;
+  const std::vector<double> kept = chosen_frequencies(stations, selection);
+  const auto n_of = [&](const std::vector<double>& list) {
+    return std::ranges::count_if(kept, [&](double f) { return std::ranges::find(list, f) != list.end(); });
+  };
+  CHECK(n_of(dense) == 6);  // two in each of three decades
+  CHECK(n_of(sparse) == 6);
+  CHECK(std::ranges::is_sorted(kept, std::greater<>()));
+}
+
 TEST_CASE("select: frequencies are shared, those of any station, or listed", "[physics][mt][selection]") {
   const std::vector<StationData> stations{station("a", {100.0, 10.0, 1.0}), station("b", {10.1, 1.0, 0.1})};
   Selection selection = selection_of(te_rho_and_phase);

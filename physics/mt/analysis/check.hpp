@@ -4,6 +4,7 @@
 #include "engine/core/words.hpp"
 #include "physics/mt/station_data.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Finding {
   std::string place;    ///< file, and line where one is to blame
   std::string text;     ///< observation, with its numbers
   std::string remedy;   ///< option or edit that mends it
+  /// Mends the station; empty where that takes a look at the data.
+  std::function<void(StationData&)> mend{};
 };
 
 /// Checks stations by themselves and beside each other: time factor, units and order of components by votes,
@@ -32,5 +35,9 @@ struct Finding {
 /// in the order of the stations, the gravest of each first. docs/command-line.md has the rules and their
 /// limits.
 [[nodiscard]] std::vector<Finding> check(const std::vector<StationData>& stations);
+
+/// Mends what can be mended without a look at the data. Each station notes in its changes what was found and
+/// that it was mended. returns: the number of findings that were.
+int mend(std::vector<StationData>& stations, const std::vector<Finding>& findings);
 
 }  // namespace lodestone::physics::mt

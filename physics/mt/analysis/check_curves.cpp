@@ -1,40 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "physics/mt/check.hpp"
-
+// The numbers of a station by themselves.
+#include "engine/core/median.hpp"
+#include "physics/mt/analysis/check_rules.hpp"
+#include "physics/mt/analysis/layered_bound.hpp"
 #include "physics/mt/conventions.hpp"
 #include "physics/mt/units.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
-#include <span>
 
 namespace lodestone::physics::mt {
 namespace {
 
-constexpr int enough = 5;                 // values of a vote
+using core::median;
+
+constexpr std::ptrdiff_t enough = 5;      // values of a vote
 constexpr double most_of_them = 2.0 / 3;  // of the votes
 constexpr double least_rho_ohm_m = 1e-2, largest_rho_ohm_m = 1e6;
 constexpr double least_relative_error = 1e-4, largest_relative_error = 0.5;
 constexpr double largest_tipper = 1.5;
 constexpr double scatter_over_error = 3.0;
 constexpr double gap_over_usual = 4.0;
-constexpr double far_over_usual = 10.0, near_over_usual = 3.0, least_far_deg = 1.0;
-constexpr double same_place_m = 1.0, metres_per_degree = 111'000.0;
-constexpr double highest_m = 9000.0, deepest_m = -11000.0;
-constexpr double other_frame_deg = 1.0;
-
-/// Returns the median; NaN of nothing.
-double median(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return !std::isfinite(value); });
-  if (values.empty()) return not_given;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
+constexpr double relative_floor_of_bound = 0.05, largest_rms_of_bound = 3.0;
 
 /// Shares of the values of an off-diagonal element in the quadrant that a layered earth gives, and in the
 /// opposite one.
@@ -57,10 +46,65 @@ Quadrants quadrants_of(const StationData& station, Element element) {
   return {n, expected / all, opposite / all};
 }
 
-class StationCheck {
+bool is_plausible(double rho_ohm_m) { return rho_ohm_m >= least_rho_ohm_m && rho_ohm_m <= largest_rho_ohm_m; }
+
+/// Makes numbers of e^{−iωt} those of e^{+iωt}.
+void conjugate(StationData& station) {
+  for (StationRow& row : station.rows) {
+    for (Complex& value : row.values.numbers) value = std::conj(value);
+    if (row.covariance) row.covariance = row.covariance->conjugate().eval();
+    if (row.estimates) {
+      row.estimates->inverse_signal = row.estimates->inverse_signal.conjugate().eval();
+      row.estimates->noise = row.estimates->noise.conjugate().eval();
+    }
+  }
+}
+
+/// Turns the polarity of E_x (0) or E_y (1).
+void reverse_output(StationData& station, int output) {
+  const Eigen::Index first = 2 * output;  // the elements of an output lie side by side
+  for (StationRow& row : station.rows) {
+    for (const Eigen::Index k : {first, first + 1}) {
+      row.values.numbers[static_cast<std::size_t>(k)] *= -1.0;
+      if (!row.covariance) continue;
+      row.covariance->row(k) *= -1.0;
+      row.covariance->col(k) *= -1.0;
+    }
+    if (!row.estimates) continue;
+    row.estimates->noise.row(output) *= -1.0;
+    row.estimates->noise.col(output) *= -1.0;
+  }
+}
+
+void scale_impedances(StationData& station, double factor) {
+  for (StationRow& row : station.rows) {
+    for (std::size_t k = 0; k < 4; ++k) {  // the impedances are the first four elements
+      row.values.numbers[k] *= factor;
+      row.errors.numbers[k] *= factor;
+    }
+    if (row.covariance) {
+      row.covariance->topRows<4>() *= factor;
+      row.covariance->leftCols<4>() *= factor;
+    }
+    if (!row.estimates) continue;
+    row.estimates->noise.topRows<2>() *= factor;
+    row.estimates->noise.leftCols<2>() *= factor;
+  }
+}
+
+/// Returns the change of units that gives a resistivity of the earth; nothing where none or either does.
+std::function<void(StationData&)> scaling_to_plausible(double rho_ohm_m) {
+  constexpr double to_ohm = ohm_per_field_unit, to_field = 1.0 / ohm_per_field_unit;
+  const bool as_ohm = is_plausible(rho_ohm_m * to_ohm * to_ohm),
+             as_field = is_plausible(rho_ohm_m * to_field * to_field);
+  if (as_ohm == as_field) return {};
+  return [factor = as_ohm ? to_ohm : to_field](StationData& station) { scale_impedances(station, factor); };
+}
+
+class CurveCheck {
  public:
-  StationCheck(const StationData& station, std::vector<Finding>& findings)
-      : station_(station), findings_(findings), first_(findings.size()) {}
+  CurveCheck(const StationData& station, StationFindings& findings)
+      : station_(station), findings_(findings) {}
 
   void run() {
     for (const std::string& remark : station_.all_remarks()) add(Severity::note, "remark", remark, "");
@@ -69,21 +113,10 @@ class StationCheck {
     for (const Element element : {Element::zxy, Element::zyx}) {
       check_errors(element);
       check_scatter(element);
+      check_consistency(element);
     }
     check_tipper();
     check_periods();
-    check_place();
-  }
-
-  void add(Severity severity, const char* id, std::string text, std::string remedy) {
-    findings_.push_back(
-        {severity, id, station_.site.name, station_.path, std::move(text), std::move(remedy)});
-  }
-
-  /// Puts the gravest findings of the station first.
-  void sort() {
-    std::stable_sort(findings_.begin() + static_cast<std::ptrdiff_t>(first_), findings_.end(),
-                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   }
 
  private:
@@ -94,7 +127,7 @@ class StationCheck {
       return add(
           Severity::error, "time_factor",
           "Zxy and Zyx lie in the quadrants of exp(-i omega t), though the file was read as exp(+i omega t)",
-          "--sign minus, or data.edi_sign = \"minus\"");
+          "--sign minus, or data.edi_sign = \"minus\"", conjugate);
     const bool xy_opposite = xy.n >= enough && xy.opposite > most_of_them;
     const bool yx_opposite = yx.n >= enough && yx.opposite > most_of_them;
     const std::string shares = fmt::format(
@@ -108,7 +141,8 @@ class StationCheck {
     else if (xy_opposite || yx_opposite)
       add(Severity::error, "reversed_channel",
           shares + fmt::format(": {} or its magnetic channel is reversed", xy_opposite ? "Ex" : "Ey"),
-          "turn the polarity of the channel in the file");
+          "turn the polarity of the channel in the file",
+          [output = xy_opposite ? 0 : 1](StationData& station) { reverse_output(station, output); });
     else if ((xy.n >= enough && xy.expected < most_of_them) || (yx.n >= enough && yx.expected < most_of_them))
       add(Severity::note, "out_of_quadrant",
           fmt::format("only {:.0f} % of Zxy and {:.0f} % of Zyx lie in the quadrants of a layered earth",
@@ -124,11 +158,11 @@ class StationCheck {
         if (!row.is_missing(element))
           rho.push_back(apparent_resistivity_ohm_m(row.values[element], row.frequency_hz));
     const double middle = median(rho);
-    if (middle < least_rho_ohm_m || middle > largest_rho_ohm_m)
+    if (std::isfinite(middle) && !is_plausible(middle))
       add(Severity::error, "units",
           fmt::format("the median apparent resistivity is {:.3g} ohm m, read as {}", middle,
                       station_.units_in_file),
-          "--units field or ohm, or data.edi_units");
+          "--units field or ohm, or data.edi_units", scaling_to_plausible(middle));
   }
 
   void check_errors(Element element) {
@@ -183,6 +217,33 @@ class StationCheck {
           fmt::format("a floor of that size: --floor impedance={:.2g}", scatter));
   }
 
+  /// Sets the curve beside the best that any layered earth has.
+  void check_consistency(Element element) {
+    const double sign = element == Element::zyx ? -1.0 : 1.0;
+    std::vector<CurvePoint> curve;
+    for (const StationRow& row : station_.rows) {
+      if (row.is_missing(element) || row.values[element] == 0.0) continue;
+      const double floor = relative_floor_of_bound * std::abs(row.values[element]);
+      curve.push_back({row.frequency_hz, sign * row.values[element], std::fmax(row.errors[element], floor)});
+    }
+    if (std::ssize(curve) < enough) return;
+    const LayeredBound bound = layered_bound(curve);
+    if (bound.rms > largest_rms_of_bound)
+      add(Severity::warning, "inconsistent_curve",
+          fmt::format("no layered earth has the curve of {}: the best misses it by an rms of {:.2g} with "
+                      "errors of at least {:g} %, so that rho and phase belong to volumes or do not fit",
+                      rule_of(element).name, bound.rms, 100.0 * relative_floor_of_bound),
+          "look at rho and phase beside each other; a section cannot fit such a curve");
+    if (bound.outliers.empty()) return;
+    std::vector<std::string> periods;
+    for (const std::size_t k : bound.outliers)
+      periods.push_back(fmt::format("{:.3g}", 1.0 / curve[k].frequency_hz));
+    add(Severity::note, "outliers",
+        fmt::format("{} of {} periods of {} lie off the curve that a layered earth can have: {} s",
+                    periods.size(), curve.size(), rule_of(element).name, fmt::join(periods, ", ")),
+        "--mask SITE:FROM,TO takes periods out; Huber's norm gives them less weight");
+  }
+
   void check_tipper() {
     std::vector<double> sizes;
     for (const StationRow& row : station_.rows)
@@ -209,129 +270,19 @@ class StationCheck {
           "none is needed; AMT and LMT of one place may be two files");
   }
 
-  void check_place() {
-    const Station& site = station_.site;
-    if (station_.local_frame || std::isfinite(site.y_m)) return;
-    if (!std::isfinite(site.latitude_deg) || !std::isfinite(site.longitude_deg))
-      add(Severity::warning, "no_place", "latitude or longitude is missing", "write them into the file");
-    else if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
-      add(Severity::warning, "no_place", "latitude and longitude are both 0", "write them into the file");
-    if (site.elevation_m > highest_m || site.elevation_m < deepest_m)
-      add(Severity::warning, "elevation", fmt::format("the elevation is {:g} m", site.elevation_m),
-          "correct it, or its unit, in the file");
+  void add(Severity severity, const char* id, std::string text, std::string remedy,
+           std::function<void(StationData&)> mend = {}) {
+    findings_.add(severity, id, std::move(text), std::move(remedy), std::move(mend));
   }
 
   const StationData& station_;
-  std::vector<Finding>& findings_;
-  std::size_t first_;
+  StationFindings& findings_;
 };
-
-/// The places of a survey: its middle, and how far from there a station usually is.
-struct Extent {
-  double latitude_deg = not_given, longitude_deg = not_given, usual_deg = 0.0;
-  [[nodiscard]] double distance_deg(double latitude, double longitude) const {
-    const double shrink = std::cos(latitude_deg / deg_per_rad);
-    return std::hypot(latitude - latitude_deg, shrink * std::remainder(longitude - longitude_deg, 360.0));
-  }
-};
-
-Extent extent_of(const std::vector<StationData>& stations) {
-  std::vector<double> latitudes, longitudes, distances;
-  for (const StationData& station : stations) {
-    latitudes.push_back(station.site.latitude_deg);
-    longitudes.push_back(station.site.longitude_deg);
-  }
-  Extent extent{median(latitudes), median(longitudes)};
-  for (const StationData& station : stations)
-    distances.push_back(extent.distance_deg(station.site.latitude_deg, station.site.longitude_deg));
-  extent.usual_deg = median(distances);
-  return extent;
-}
-
-/// A way in which coordinates are written wrongly.
-struct Mistake {
-  const char *text, *remedy;
-  double latitude_sign, longitude_sign;
-  bool swapped;
-};
-constexpr std::array<Mistake, 5> mistakes{{
-    {"latitude has the other sign", "change the sign of LAT in the file", -1.0, 1.0, false},
-    {"longitude has the other sign", "change the sign of LONG in the file", 1.0, -1.0, false},
-    {"latitude and longitude have the other signs", "change the signs of LAT and LONG in the file", -1.0,
-     -1.0, false},
-    {"latitude and longitude are swapped", "exchange LAT and LONG in the file", 1.0, 1.0, true},
-    {"latitude and longitude are swapped, one with the other sign", "exchange LAT and LONG in the file", -1.0,
-     1.0, true},
-}};
-
-void check_distance(const Station& site, const Extent& extent, StationCheck& check) {
-  const double far_deg = std::max(far_over_usual * extent.usual_deg, least_far_deg);
-  const double distance_deg = extent.distance_deg(site.latitude_deg, site.longitude_deg);
-  if (!(distance_deg > far_deg) || (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)) return;
-  const double near_deg = std::max(near_over_usual * extent.usual_deg, 0.1 * least_far_deg);
-  for (const Mistake& mistake : mistakes) {
-    const double latitude =
-        mistake.latitude_sign * (mistake.swapped ? site.longitude_deg : site.latitude_deg);
-    const double longitude =
-        mistake.longitude_sign * (mistake.swapped ? site.latitude_deg : site.longitude_deg);
-    if (extent.distance_deg(latitude, longitude) <= near_deg)
-      return check.add(
-          Severity::error, "coordinates",
-          fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the other stations: {}", site.latitude_deg,
-                      site.longitude_deg, 1e-3 * metres_per_degree * distance_deg, mistake.text),
-          mistake.remedy);
-  }
-  check.add(
-      Severity::warning, "far_away",
-      fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the middle of the stations, most of which are within "
-                  "{:.3g} km",
-                  site.latitude_deg, site.longitude_deg, 1e-3 * metres_per_degree * distance_deg,
-                  1e-3 * metres_per_degree * extent.usual_deg),
-      "correct the coordinates, or leave the station out: --sites");
-}
-
-/// Returns the azimuth of x that most stations have; NaN where there is no such.
-double usual_azimuth_deg(const std::vector<StationData>& stations) {
-  std::map<long, std::size_t> counts;
-  std::size_t n = 0;
-  for (const StationData& station : stations) {
-    if (station.rows.empty()) continue;
-    ++counts[std::lround(station.rows.front().azimuths.hx_deg)];
-    ++n;
-  }
-  for (const auto& [azimuth_deg, count] : counts)
-    if (n > 2 && 2 * count > n) return static_cast<double>(azimuth_deg);
-  return not_given;
-}
 
 }  // namespace
 
-std::vector<Finding> check(const std::vector<StationData>& stations) {
-  std::vector<Finding> findings;
-  const Extent extent = extent_of(stations);
-  const double usual_deg = usual_azimuth_deg(stations);
-  for (std::size_t k = 0; k < stations.size(); ++k) {
-    const StationData& station = stations[k];
-    StationCheck each(station, findings);
-    each.run();
-    if (stations.size() > 2 && !station.local_frame) check_distance(station.site, extent, each);
-    for (std::size_t other = 0; other < k; ++other) {
-      const Station &a = station.site, &b = stations[other].site;
-      const double apart_m = metres_per_degree * std::hypot(a.latitude_deg - b.latitude_deg,
-                                                            std::cos(a.latitude_deg / deg_per_rad) *
-                                                                (a.longitude_deg - b.longitude_deg));
-      if (apart_m < same_place_m && !(a.latitude_deg == 0.0 && a.longitude_deg == 0.0))
-        each.add(Severity::note, "same_place", fmt::format("stands where {} does", b.name),
-                 "inversions merge bands of one place; else leave one out: --sites");
-    }
-    const double azimuth_deg = station.rows.empty() ? not_given : station.rows.front().azimuths.hx_deg;
-    if (std::abs(azimuth_deg - usual_deg) > other_frame_deg)
-      each.add(Severity::note, "other_frame",
-               fmt::format("x points to {:g} degrees, that of most stations to {:g}", azimuth_deg, usual_deg),
-               "inversions rotate all to one frame; --rotate does it in files");
-    each.sort();
-  }
-  return findings;
+void check_curves(const StationData& station, StationFindings& findings) {
+  CurveCheck(station, findings).run();
 }
 
 }  // namespace lodestone::physics::mt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/analysis/check.hpp"
+
+#include "engine/core/parallel.hpp"
+#include "physics/mt/analysis/check_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lodestone::physics::mt {
+
+void StationFindings::add(Severity severity, const char* id, std::string text, std::string remedy,
+                          std::function<void(StationData&)> mend) {
+  findings_.push_back({severity, id, name_, path_, std::move(text), std::move(remedy), std::move(mend)});
+}
+
+std::vector<Finding> StationFindings::sorted() const {
+  std::vector<Finding> out = findings_;
+  std::ranges::stable_sort(out, std::greater<>(), &Finding::severity);
+  return out;
+}
+
+std::vector<Finding> check(const std::vector<StationData>& stations) {
+  std::vector<StationFindings> findings(stations.begin(), stations.end());
+  core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t k) {
+    const auto at = static_cast<std::size_t>(k);
+    for (const std::string& remark : stations[at].all_remarks())
+      findings[at].add(Severity::note, "remark", remark, "");
+    check_curves(stations[at], findings[at]);
+    check_tensors(stations[at], findings[at]);
+  });
+  check_places(stations, findings);
+  check_frames(stations, findings);
+  std::vector<Finding> all;
+  for (const StationFindings& each : findings) std::ranges::move(each.sorted(), std::back_inserter(all));
+  return all;
+}
+
+int mend(std::vector<StationData>& stations, const std::vector<Finding>& findings) {
+  int n = 0;
+  for (const Finding& finding : findings) {
+    if (!finding.mend) continue;
+    const auto station = std::ranges::find_if(
+        stations, [&](const StationData& each) { return each.site.name == finding.station; });
+    if (station == stations.end()) continue;
+    finding.mend(*station);
+    station->changes.push_back(fmt::format("check found \"{}\" and mended it: {}", finding.id, finding.text));
+    ++n;
+  }
+  return n;
+}
+
+}  // namespace lodestone::physics::mt

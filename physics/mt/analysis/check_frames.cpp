@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The axes of stations, and what distorts their tensors.
+#include "engine/core/parallel.hpp"
+#include "physics/mt/analysis/check_rules.hpp"
+#include "physics/mt/analysis/neighbours.hpp"
+#include "physics/mt/analysis/strike.hpp"
+#include "physics/mt/profile.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace lodestone::physics::mt {
+namespace {
+
+constexpr double other_frame_deg = 1.0;
+constexpr double strong_distortion_deg = 30.0;  // of twist or shear
+constexpr std::size_t most_neighbours = 6;
+
+/// Returns the azimuth of x that most stations have; NaN where there is no such.
+double usual_azimuth_deg(const std::vector<StationData>& stations) {
+  std::map<long, std::size_t> counts;
+  std::size_t n = 0;
+  for (const StationData& station : stations) {
+    if (station.rows.empty()) continue;
+    ++counts[std::lround(station.rows.front().azimuths.hx_deg)];
+    ++n;
+  }
+  for (const auto& [azimuth_deg, count] : counts)
+    if (n > 2 && 2 * count > n) return static_cast<double>(azimuth_deg);
+  return not_given;
+}
+
+/// Returns the nearest stations that stand elsewhere; none where places are not known.
+std::vector<std::size_t> neighbours_of(const std::vector<StationData>& stations, std::size_t k) {
+  const auto place = [](const StationData& station) {
+    const Station& site = station.site;
+    return station.local_frame ? PlanePoint{site.x_m, site.y_m}
+                               : PlanePoint{site.latitude_deg,
+                                            site.longitude_deg * std::cos(site.latitude_deg / deg_per_rad)};
+  };
+  const PlanePoint here = place(stations[k]);
+  const auto distance = [&](std::size_t other) {
+    const PlanePoint there = place(stations[other]);
+    return std::hypot(there.north_m - here.north_m, there.east_m - here.east_m);
+  };
+  std::vector<std::size_t> others;
+  for (std::size_t other = 0; other < stations.size(); ++other)
+    if (distance(other) > 0.0 &&
+        stations[other].local_frame.has_value() == stations[k].local_frame.has_value())
+      others.push_back(other);
+  const std::size_t n = std::min(most_neighbours, others.size());
+  std::ranges::partial_sort(others, others.begin() + static_cast<std::ptrdiff_t>(n), {}, distance);
+  others.resize(n);
+  return others;
+}
+
+void check_turn(const std::vector<StationData>& stations, const std::vector<std::vector<DirectedRow>>& rows,
+                std::size_t k, StationFindings& findings) {
+  std::vector<std::vector<DirectedRow>> neighbours;
+  for (const std::size_t other : neighbours_of(stations, k)) neighbours.push_back(rows[other]);
+  const std::optional<FrameTurn> turn = frame_turn(rows[k], neighbours);
+  if (!turn || !turn->is_wrong()) return;
+  findings.add(Severity::warning, "wrong_frame",
+               fmt::format("phase tensors and tippers are unlike those of the {} nearest stations, and like "
+                           "them where x points {:.0f} degrees further clockwise than stated",
+                           neighbours.size(), turn->turn_deg),
+               "correct the azimuths or the rotation angle in the file");
+}
+
+}  // namespace
+
+void check_tensors(const StationData& station, StationFindings& findings) {
+  const std::optional<Strike> own = strike(station);
+  if (!own || !own->is_determined()) return;
+  const SiteDistortion& distortion = own->distortion.front();
+  if (std::max(std::abs(distortion.twist_deg), std::abs(distortion.shear_deg)) < strong_distortion_deg)
+    return;
+  findings.add(
+      Severity::note, "distorted",
+      fmt::format("a section of strike {:.0f} or {:.0f} degrees explains its impedances with a twist "
+                  "of {:.0f} and a shear of {:.0f} degrees, rms {:.2g}",
+                  own->azimuth_deg, own->azimuth_deg + 90.0, distortion.twist_deg, distortion.shear_deg,
+                  own->rms),
+      "phase tensors are free of distortion; volumes may solve for it: [distortion]");
+}
+
+void check_frames(const std::vector<StationData>& stations, std::vector<StationFindings>& findings) {
+  const double usual_deg = usual_azimuth_deg(stations);
+  std::vector<std::vector<DirectedRow>> rows(stations.size());
+  core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t k) {
+    rows[static_cast<std::size_t>(k)] = directed_rows(stations[static_cast<std::size_t>(k)]);
+  });
+  core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t each) {
+    const auto k = static_cast<std::size_t>(each);
+    const StationData& station = stations[k];
+    const double azimuth_deg = station.rows.empty() ? not_given : station.rows.front().azimuths.hx_deg;
+    if (std::abs(azimuth_deg - usual_deg) > other_frame_deg)
+      findings[k].add(
+          Severity::note, "other_frame",
+          fmt::format("x points to {:g} degrees, that of most stations to {:g}", azimuth_deg, usual_deg),
+          "inversions rotate all to one frame; --rotate does it in files");
+    check_turn(stations, rows, k, findings[k]);
+  });
+}
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/analysis/check.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+/// The rules of `check`, each for one kind of mistake.
+namespace lodestone::physics::mt {
+
+/// The findings on one station.
+class StationFindings {
+ public:
+  explicit StationFindings(const StationData& station) : name_(station.site.name), path_(station.path) {}
+  void add(Severity severity, const char* id, std::string text, std::string remedy,
+           std::function<void(StationData&)> mend = {});
+  /// Returns them, the gravest first.
+  [[nodiscard]] std::vector<Finding> sorted() const;
+
+ private:
+  std::string name_, path_;
+  std::vector<Finding> findings_;
+};
+
+/// Looks at the numbers of one station: quadrants, units, errors, scatter, tippers and periods, and whether
+/// any layered earth has its curves.
+void check_curves(const StationData& station, StationFindings& findings);
+/// Looks at the tensors of one station: distortion.
+void check_tensors(const StationData& station, StationFindings& findings);
+/// Looks at the places of all stations. shape: findings (stations).
+void check_places(const std::vector<StationData>& stations, std::vector<StationFindings>& findings);
+/// Looks at the axes of all stations, by what they state and by what their neighbours have. shape: findings
+/// (stations). errors: those of `rotated`.
+void check_frames(const std::vector<StationData>& stations, std::vector<StationFindings>& findings);
+
+}  // namespace lodestone::physics::mt

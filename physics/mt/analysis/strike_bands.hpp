@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the summary of a survey; strike and dimensionality themselves know no bands.
+#pragma once
+
+#include "physics/mt/analysis/dimensionality.hpp"
+#include "physics/mt/analysis/strike.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// The dimension and the strike of a survey within one band of periods.
+struct StrikeBand {
+  double min_period_s = 0.0, max_period_s = 0.0;  ///< the second one is left out
+  DimensionalityCounts dimension{};
+  std::optional<Strike> strike{};        ///< strike of all stations together
+  std::optional<TipperStrike> tipper{};  ///< strike of their tippers
+  std::vector<Strike> of_stations{};     ///< strike of each station where it is determined
+};
+
+/// Returns the bands of one decade each, from 10^k to 10^{k+1} s, that have a complete impedance or a tipper.
+/// errors: those of `rotated`.
+[[nodiscard]] std::vector<StrikeBand> strike_bands(const std::vector<StationData>& stations);
+
+}  // namespace lodestone::physics::mt
