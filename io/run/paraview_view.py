@@ -12,7 +12,7 @@ INK, FADED = [0.13, 0.13, 0.13], 0.6
 def opened(name):
     path = os.path.join(FOLDER, name)
     if not os.path.exists(path):
-        sys.exit(f"{path}: expected a file of the run, but there is none; keep the script beside the run, or write it again with mt_invert paraview")
+        raise FileNotFoundError(f"{path}: expected a file of the run, but there is none; write the script again with mt_invert paraview")
     return simple.OpenDataFile(path)
 
 
@@ -202,7 +202,7 @@ def make_view():
     if SEA:
         for water in parts_to_show(cells_between(model, "sea", 0.5, 1.0)):
             if not is_empty(water):
-                show_plain(water, view, [0.74, 0.85, 0.93], 0.6)
+                show_plain(water, view, [0.74, 0.85, 0.93], 0.4)
     if SITES is not None:
         show_sites(view)
     show_title(view)

@@ -191,7 +191,7 @@ def check_section(folder):
     draw(folder / "section/view.py", folder / "section.png", "section")
 
     # The run and its survey fall into one place
-    expect(0, ["sites.pvd", "sites_ellipses.pvd"], "convert", folder / "edi", "-o", folder / "sites.pvd")
+    expect(0, ["sites.pvd", "sites_ellipses.pvd"], "convert", folder / "edi", "-o", folder / "sites.pvd", "--periods", "0.01,10")
     model, stations, sites, ellipses = read_back(
         folder, folder / "section/vtk/section_world.vtu", folder / "section/vtk/stations_world.vtp", folder / "sites.pvd", folder / "sites_ellipses.pvd")
     check({"log10_resistivity", "posterior/investigated"} <= set(model["arrays"]), f"arrays of the section: {sorted(model['arrays'])}")
@@ -235,7 +235,7 @@ def check_volume(folder):
 
     expect(0, ["hill.vtp"], "convert", folder / "hill.dat", "-o", folder / "hill.vtp")
     model, stations, survey = read_back(folder, folder / f"volume/vtk/model{world}.vtu", folder / f"volume/vtk/stations{world}.vtp", folder / "hill.vtp")
-    check(model["cells"] == 512 and 150 < model["bounds"][5] < 310, f"the hill is in the model: {model['bounds']}")
+    check(model["cells"] >= 512 and 150 < model["bounds"][5] < 310, f"the hill is in the model: {model['bounds']}")
     check(all(abs(a - b) < 1 for a, b in zip(survey["bounds"][:4], stations["bounds"][:4])), f"survey and run lie in one place: {survey['bounds']}, {stations['bounds']}")
     check(survey["points"] == 18, f"a point per site and period: {survey['points']}")
     # The conductor lies 200 m south and 300 m east of the middle; its own site has next to no arrow
@@ -248,8 +248,8 @@ def check_refusals(folder):
     expect_error(3, "no_result", ["result.h5"], "paraview", folder / "edi")
     check(not os.path.exists(folder / "edi/view.py"), "a folder that is no run gets no script")
     expect_error(3, "no_folder", ["nowhere"], "paraview", folder / "section", "-o", folder / "nowhere/view.py")
-    expect_error(2, "unknown_ending", [".py"], "paraview", folder / "section", "-o", folder / "view.txt")
-    expect_error(2, "unknown_ending", [".pvd"], "convert", folder / "edi", "-o", folder / "sites", "--to", "vtk")
+    expect(2, ["ends in .py"], "paraview", folder / "section", "-o", folder / "view.txt")
+    expect(2, ["ends in .pvd or .vtp"], "convert", folder / "edi", "-o", folder / "sites", "--to", "vtk")
     shutil.rmtree(folder / "section/vtk")
     result = pvpython(folder / "section/view.py", folder / "none.png")
     check(result.returncode != 0 and "mt_invert paraview" in result.stdout + result.stderr and not os.path.exists(folder / "none.png"),
