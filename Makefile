@@ -4,7 +4,7 @@ PRESET ?= release
 BENCH ?=
 CTEST_JOBS ?= 2
 
-.PHONY: help setup build test demo demo3d adversary bench results peers coverage format clean
+.PHONY: help setup setup-tests build test demo demo3d adversary bench results peers coverage format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,7 +17,10 @@ build: setup ## build everything (PRESET=release|dev|asan|tsan|engine-asan|engin
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
 
-test: build ## build and run all tests
+setup-tests: setup
+	@scripts/setup.sh --tests
+
+test: setup-tests build ## build and run all tests
 	ctest --preset $(PRESET) -j$(CTEST_JOBS)
 
 demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/setup.sh [--print]
-# Installs what Lodestone builds with, on Debian 12 and relatives. Does nothing when all is there; --print only lists what is missing.
-# docs/build.md says what each package is for and how to build elsewhere.
+# usage: scripts/setup.sh [--tests] [--print]
+# Installs what Lodestone builds with, on Debian 12 and relatives; with --tests also what only tests use, of which ParaView (75 MB to load, 550 MB on disk) lies in build/paraview.
+# Does nothing when all is there; --print only lists what is missing. docs/build.md says what each package is for and how to build elsewhere.
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(
   # tools
@@ -18,10 +19,24 @@ packages=(
   libcli11-dev libtomlplusplus-dev libfmt-dev libspdlog-dev nlohmann-json3-dev catch2 librandom123-dev
 )
 
-if [ "${1:-}" = "--help" ] || { [ $# -gt 0 ] && [ "$1" != "--print" ]; }; then
-  sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"
-  [ "$1" = "--help" ] && exit 0 || exit 2
-fi
+# Only tests use these: a screen without a monitor, on which ParaView draws.
+test_packages=(xvfb xauth)
+# These are unpacked, not installed: python3-paraview conflicts with python3-vtk9, which libvtk9-dev needs. What they load comes with libvtk9-dev.
+unpacked=(paraview python3-paraview)
+unpacked_in=build/paraview
+
+tests=false print=false
+for option in "$@"; do
+  case $option in
+    --tests) tests=true ;;
+    --print) print=true ;;
+    *)
+      sed -n '3,5s/^# //p' scripts/setup.sh
+      [ "$option" = "--help" ] && exit 0 || exit 2
+      ;;
+  esac
+done
+! $tests || packages+=("${test_packages[@]}")
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: no apt-get here; nothing installed. Install by hand what docs/build.md lists, then go on." >&2
@@ -34,17 +49,24 @@ for package in "${packages[@]}"; do
   [ "$state" = "installed" ] || missing+=("$package")
 done
 
-if [ "${1:-}" = "--print" ]; then
-  [ ${#missing[@]} -eq 0 ] || printf '%s\n' "${missing[@]}"
+to_unpack=()
+if $tests; then
+  for package in "${unpacked[@]}"; do
+    [ -e "$unpacked_in/$package.done" ] || to_unpack+=("$package")
+  done
+fi
+
+if $print; then
+  [ $((${#missing[@]} + ${#to_unpack[@]})) -eq 0 ] || printf '%s\n' "${missing[@]}" "${to_unpack[@]}"
   exit 0
 fi
-if [ ${#missing[@]} -eq 0 ]; then
+if [ $((${#missing[@]} + ${#to_unpack[@]})) -eq 0 ]; then
   echo "setup: all ${#packages[@]} packages are installed"
   exit 0
 fi
 
 as_root=()
-if [ "$(id -u)" -ne 0 ]; then
+if [ "$(id -u)" -ne 0 ] && [ ${#missing[@]} -gt 0 ]; then
   if ! command -v sudo >/dev/null; then
     echo "setup: ${#missing[@]} packages are missing and neither root nor sudo is available. Ask an administrator for:" >&2
     echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
@@ -53,6 +75,18 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
-echo "setup: installing ${missing[*]}"
-"${as_root[@]}" apt-get update
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "setup: installing ${missing[*]}"
+  "${as_root[@]}" apt-get update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+fi
+
+# Each package is marked once it is whole.
+for package in "${to_unpack[@]}"; do
+  echo "setup: unpacking $package in $unpacked_in"
+  mkdir -p "$unpacked_in"
+  (cd "$unpacked_in" && rm -f "$package"_*.deb && { apt-get download "$package" || { apt-get update && apt-get download "$package"; }; })
+  dpkg -x "$unpacked_in/$package"_*.deb "$unpacked_in"
+  rm "$unpacked_in/$package"_*.deb
+  touch "$unpacked_in/$package.done"
+done

@@ -326,6 +326,14 @@ Canvas section_picture(const inversion::Outcome& outcome, const SectionPictureOp
   return sections_picture({panel_of(outcome, title, outcome.model.values, Sites::shown)}, options);
 }
 
+CellColours section_colours(const inversion::Outcome& outcome) {
+  const std::vector<SectionPanel> panels{panel_of(outcome, {}, outcome.model.values, Sites::hidden)};
+  check(panels.front());
+  std::vector<SliceView> views = views_of(panels, {});
+  static_cast<void>(make_scales(views, {}));
+  return colours_of(views, SectionQuantity::resistivity, NAN, NAN);
+}
+
 Canvas prior_picture_of(const inversion::Outcome& outcome) {
   return sections_picture({panel_of(outcome, "Final model", outcome.model.values, Sites::shown),
                            panel_of(outcome, "Nearest model of the prior",

@@ -72,6 +72,9 @@ enum class Sites { shown, hidden };
 /// states if only the upper part is shown.
 [[nodiscard]] Canvas section_picture(const inversion::Outcome& outcome,
                                      const SectionPictureOptions& options = {});
+/// Returns the colours of the whole final section of an outcome. errors: InvalidArgument unless it is a
+/// section.
+[[nodiscard]] CellColours section_colours(const inversion::Outcome& outcome);
 /// Draws the final section above the nearest one of its learned prior.
 [[nodiscard]] Canvas prior_picture_of(const inversion::Outcome& outcome);
 

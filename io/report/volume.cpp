@@ -245,17 +245,6 @@ SectionPanel cut_panel(const inversion::Outcome& outcome, const VolumeSlices& sl
   return panel;
 }
 
-/// Returns the colours of all slices together.
-CellColours shared_colours(const inversion::Outcome& outcome, const VolumeSlices& slices) {
-  std::vector<SliceView> views;
-  for (View& view : map_views(outcome, slices)) views.push_back(std::move(view.slice));
-  for (const mesh::VerticalCut& cut : slices.cuts) {
-    views.push_back({&outcome.model, mesh::slice(outcome.model.earth, cut)});
-    views.back().v_m.to = slices.max_depth_m;
-  }
-  return colours_of(views, SectionQuantity::resistivity, NAN, NAN);
-}
-
 /// Returns the depths of a layer: "Depth 1.2–1.6 km".
 std::string layer_title(const mesh::Earth& earth, int layer) {
   const auto k = static_cast<std::size_t>(layer);
@@ -308,10 +297,21 @@ VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wa
   return slices;
 }
 
+CellColours colours_of(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+  require_volume(outcome);
+  std::vector<SliceView> views;
+  for (View& view : map_views(outcome, slices)) views.push_back(std::move(view.slice));
+  for (const mesh::VerticalCut& cut : slices.cuts) {
+    views.push_back({&outcome.model, mesh::slice(outcome.model.earth, cut)});
+    views.back().v_m.to = slices.max_depth_m;
+  }
+  return colours_of(views, SectionQuantity::resistivity, NAN, NAN);
+}
+
 Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices) {
   require_volume(outcome);
   const std::vector<View> views = map_views(outcome, slices);
-  const CellColours colours = shared_colours(outcome, slices);
+  const CellColours colours = colours_of(outcome, slices);
   const auto n = static_cast<int>(views.size());
   const MapSheet sheet(slices.extent, map_axes(outcome.frame), n, std::min(n, n_columns));
   const std::vector<mesh::Site> sites = map_sites(outcome);
@@ -340,7 +340,7 @@ Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const Volume
 
 Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices) {
   require_volume(outcome);
-  const CellColours colours = shared_colours(outcome, slices);
+  const CellColours colours = colours_of(outcome, slices);
   const double longest = slices.extent.longest_m();
   const double depth = slices.max_depth_m - top_of(outcome.model.earth, slices.extent);
   const double width = std::clamp(tallest_cut * longest / depth, narrowest_cut, MapSheet::width - around_cut);

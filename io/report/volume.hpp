@@ -4,6 +4,7 @@
 #include "inversion/outcome.hpp"
 #include "io/report/canvas.hpp"
 #include "io/report/map_sheet.hpp"
+#include "io/report/slice_drawing.hpp"
 #include "physics/mesh/slice.hpp"
 
 #include <vector>
@@ -38,6 +39,9 @@ struct WantedSlices {
 /// layer. Without periods the layers reach to half the extent. Each vertical slice follows the line along y
 /// or x that most sites are near; the line nearest to the median wins a tie.
 [[nodiscard]] VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wanted = {});
+
+/// Returns the colours that all slices of an outcome share. errors: as `horizontal_slices_picture`.
+[[nodiscard]] CellColours colours_of(const inversion::Outcome& outcome, const VolumeSlices& slices);
 
 /// Draws maps of the final model with the colours of `vertical_slices_picture`. Sites are dots; the first map
 /// has their names as far as they fit, and the lines of the vertical slices.

@@ -81,6 +81,14 @@ void RunFolder::prepare_new() const {
 
 void RunFolder::require_checkpoint() const { require_file(checkpoint(), "run"); }
 
+void RunFolder::require_result() const {
+  if (!fs::exists(result()))
+    throw core::FileError("io::run#no_result",
+                          "{}: expected the result of a finished run, but there is none; give the folder of "
+                          "a run (-o of invert)",
+                          result());
+}
+
 void TrainFolder::prepare_new() const {
   core::make_folder(path_);
   if (fs::exists(checkpoint()) || fs::exists(hdf5()) || fs::exists(safetensors()))

@@ -26,12 +26,15 @@ class RunFolder {
   [[nodiscard]] std::string soundings() const { return (path_ / "soundings.csv").string(); }
   [[nodiscard]] std::string log() const { return (path_ / "log.jsonl").string(); }
   [[nodiscard]] std::string vtk() const { return (path_ / "vtk").string(); }
+  [[nodiscard]] std::string view() const { return (path_ / "view.py").string(); }
   [[nodiscard]] std::filesystem::path modem() const { return path_ / "modem"; }
 
   /// Makes the folder for a new run. errors: FileError; ConfigError when something is in it already.
   void prepare_new() const;
   /// Checks that there is a checkpoint to go on from. errors: FileError.
   void require_checkpoint() const;
+  /// Checks that a finished run is in the folder. errors: FileError.
+  void require_result() const;
 
  private:
   std::filesystem::path path_;

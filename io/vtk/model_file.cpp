@@ -23,6 +23,8 @@ namespace mesh = physics::mesh;
 
 namespace {
 
+bool is_resistivity(const mesh::Property& property) { return property.name == mesh::Property{}.name; }
+
 void check_size(const std::string& what, Eigen::Index got, Eigen::Index expected) {
   if (got != expected) {
     throw core::ShapeError("io::write_model_vtu#wrong_values", "expected {} values of {}, got {}", expected,
@@ -103,18 +105,27 @@ void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const Draw
 /// Adds the values of a model, first the array to show; of a resistivity both scales, in water those of the
 /// sea.
 void add_values(vtkUnstructuredGrid& to, const mesh::Model& model, const DrawnCells& cells) {
-  if (model.property.name != "resistivity") {
-    const bool is_log = model.property.scale == mesh::Scale::log10;
-    add_cell_array(to, (is_log ? "log10_" : "") + model.property.name, cells, model.values,
-                   std::numeric_limits<double>::quiet_NaN());
+  const std::string shown = shown_array(model.property);
+  if (!is_resistivity(model.property)) {
+    add_cell_array(to, shown, cells, model.values, std::numeric_limits<double>::quiet_NaN());
     return;
   }
   const double water = model.earth.sea ? model.earth.sea->resistivity_ohm_m : 1.0;
-  add_cell_array(to, "log10_resistivity", cells, mesh::log10_resistivity(model), std::log10(water));
+  add_cell_array(to, shown, cells, mesh::log10_resistivity(model), std::log10(water));
   add_cell_array(to, "resistivity_ohm_m", cells, mesh::resistivity_ohm_m(model), water);
 }
 
 }  // namespace
+
+mesh::MapPlace place_in_file(const mesh::Frame& frame, const mesh::Point& point) {
+  if (frame.is_on_map()) return mesh::on_map(frame, point);
+  return {point.y_m, point.x_m, frame.elevation_m - point.z_m};
+}
+
+std::string shown_array(const mesh::Property& property) {
+  const bool is_log = is_resistivity(property) || property.scale == mesh::Scale::log10;
+  return (is_log ? "log10_" : "") + property.name;
+}
 
 std::vector<std::string> write_model_vtu(const std::filesystem::path& path, const mesh::Model& model,
                                          const mesh::Frame& frame, const std::vector<NamedArray>& extra,

@@ -13,6 +13,13 @@
 
 namespace lodestone::io::vtk {
 
+/// Returns the coordinates that files hold for a point: its place on the map, or (y, x, elevation) where the
+/// frame has none.
+[[nodiscard]] physics::mesh::MapPlace place_in_file(const physics::mesh::Frame& frame,
+                                                    const physics::mesh::Point& point);
+/// Returns the name of the array by which the values of a property are shown.
+[[nodiscard]] std::string shown_array(const physics::mesh::Property& property);
+
 /// A named array beside the standard ones. shape: (number of cells or points).
 struct NamedArray {
   std::string name;

@@ -15,20 +15,30 @@
 namespace lodestone::io::vtk {
 
 void insert_point(vtkPoints& points, const physics::mesh::Frame& frame, const physics::mesh::Point& point) {
-  if (!frame.is_on_map()) {
-    points.InsertNextPoint(point.y_m, point.x_m, frame.elevation_m - point.z_m);
-    return;
-  }
-  const physics::mesh::MapPlace at = physics::mesh::on_map(frame, point);
+  const physics::mesh::MapPlace at = place_in_file(frame, point);
   points.InsertNextPoint(at.east_m, at.north_m, at.elevation_m);
 }
 
-void add_array(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values) {
+namespace {
+
+void add_tuples(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values,
+                int n_components) {
   const vtkNew<vtkDoubleArray> array;
   array->SetName(name.c_str());
-  array->SetNumberOfTuples(static_cast<vtkIdType>(values.size()));
+  array->SetNumberOfComponents(n_components);
+  array->SetNumberOfTuples(static_cast<vtkIdType>(values.size()) / n_components);
   std::copy(values.begin(), values.end(), array->GetPointer(0));
   to.AddArray(array);
+}
+
+}  // namespace
+
+void add_array(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values) {
+  add_tuples(to, name, values, 1);
+}
+
+void add_vectors(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values) {
+  add_tuples(to, name, values, 3);
 }
 
 void write(const std::filesystem::path& path, vtkXMLWriter& writer) {

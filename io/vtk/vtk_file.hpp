@@ -16,6 +16,8 @@ namespace lodestone::io::vtk {
 /// Inserts a point in its place on the map, or as (y, x, elevation) where the frame has none.
 void insert_point(vtkPoints& points, const physics::mesh::Frame& frame, const physics::mesh::Point& point);
 void add_array(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values);
+/// Adds vectors of three components, one behind the other.
+void add_vectors(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values);
 /// Renders into memory and writes atomically. errors: FileError.
 void write(const std::filesystem::path& path, vtkXMLWriter& writer);
 

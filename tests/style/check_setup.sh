@@ -8,12 +8,12 @@ for script in scripts/setup.sh scripts/peers.sh; do
   bash -n "$script"
   if "$script" --no-such-option >/dev/null 2>&1; then echo "FAILED: $script accepted an unknown option"; exit 1; fi
 done
-missing=$(scripts/setup.sh --print)
-for package in $(grep -oE '`[^`]*`' docs/build.md | tr -d '`' | tr ' ' '\n' | grep -E '^(lib[a-z0-9-]+-dev|openmpi-bin|proj-data|fonts-dejavu-core|catch2)$'); do
+missing=$(scripts/setup.sh --tests --print)
+for package in $(grep -oE '`[^`]*`' docs/build.md | tr -d '`' | tr ' ' '\n' | grep -E '^(lib[a-z0-9-]+-dev|openmpi-bin|proj-data|fonts-dejavu-core|catch2|paraview|python3-paraview|xvfb|xauth)$'); do
   grep -qw -- "$package" scripts/setup.sh || { echo "FAILED: docs/build.md names $package, scripts/setup.sh does not install it"; exit 1; }
 done
 if [ -z "$missing" ]; then
-  first=$(scripts/setup.sh) second=$(scripts/setup.sh)
+  first=$(scripts/setup.sh --tests) second=$(scripts/setup.sh --tests)
   [ "$first" = "$second" ] || { echo "FAILED: the second run differs: $second"; exit 1; }
 else
   echo "not installed here: $missing"

@@ -29,10 +29,11 @@ struct Subcommand {
 
 /// Adds all subcommands, in the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
-  return {{"invert", add_invert(app)},   {"train", add_train(app)},       {"forward", add_forward(app)},
-          {"compare", add_compare(app)}, {"report", add_report(app)},     {"info", add_info(app)},
-          {"check", add_check(app)},     {"convert", add_convert(app)},   {"inspect", add_inspect(app)},
-          {"machine", add_machine(app)}, {"selftest", add_selftest(app)}, {"help", add_help(app)}};
+  return {{"invert", add_invert(app)},     {"train", add_train(app)},     {"forward", add_forward(app)},
+          {"compare", add_compare(app)},   {"report", add_report(app)},   {"info", add_info(app)},
+          {"check", add_check(app)},       {"convert", add_convert(app)}, {"inspect", add_inspect(app)},
+          {"paraview", add_paraview(app)}, {"machine", add_machine(app)}, {"selftest", add_selftest(app)},
+          {"help", add_help(app)}};
 }
 
 /// The command line as CLI11 fills it in, for the program as a whole.
@@ -69,8 +70,8 @@ Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommand
     if (app.got_subcommand(each.name)) return each.arguments();
   }
   throw core::ConfigError("command line#no_command",
-                          "expected a command: invert, train, forward, report, compare, info, inspect, "
-                          "machine, selftest or help; see mt_invert --help");
+                          "expected a command: invert, train, forward, report, compare, info, check, "
+                          "convert, paraview, inspect, machine, selftest or help; see mt_invert --help");
 }
 
 /// Suggests the command that the first word may have been meant for; "" where it is one, or like none.

@@ -98,10 +98,14 @@ struct CheckArguments {
   io::survey::ReadOptions read{};
 };
 
+struct ParaviewArguments {
+  std::string run_folder;
+  std::string output_path;  ///< the script; empty: view.py in the folder
+};
 struct ConvertArguments {
   std::vector<std::string> paths;  ///< files and folders
   std::string output_path;
-  io::survey::WriteFormat format = io::survey::WriteFormat::survey;
+  std::optional<io::survey::WriteFormat> format{};  ///< absent: files for ParaView
   io::survey::Edits edits{};
   io::survey::ReadOptions read{};
   physics::mt::ProfileOptions map{};  ///< projection of formats with coordinates x and y
@@ -124,7 +128,7 @@ struct SelftestArguments {
 
 using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
                              CompareArguments, InspectArguments, InfoArguments, CheckArguments,
-                             ConvertArguments, MachineArguments, SelftestArguments>;
+                             ConvertArguments, ParaviewArguments, MachineArguments, SelftestArguments>;
 
 /// One checked command line.
 struct CommandLine {

@@ -16,6 +16,7 @@ constexpr const char* convert_examples = R"(Examples:
   mt_invert convert edi_folder -o survey.h5                                 a folder as one lossless file
   mt_invert convert survey.h5 -o xml_folder --to emtf --periods 0.01,1000
   mt_invert convert edi_folder -o survey.dat --rotate 0 --floor impedance=0.05 --floor tipper=0.02 --epsg 32611
+  mt_invert convert survey.h5 -o sites.pvd --epsg 32611                     arrows and ellipses for ParaView
   mt_invert convert survey.dat -o edi_folder --to edi --sites a,b,c --mask 'a:0.1,10')";
 
 constexpr const char* check_examples = R"(Examples:
@@ -122,15 +123,23 @@ void add_reading(CLI::App& command, ParsedReading& to) {
       ->check(CLI::IsMember(core::all_words<io::zonge::Flagged>()));
 }
 
-io::survey::WriteFormat format_of(const Parsed& parsed) {
+constexpr const char* for_paraview = "vtk";  // the word of --to
+
+/// Returns the format that the options state; nothing for ParaView.
+std::optional<io::survey::WriteFormat> format_of(const Parsed& parsed) {
   const std::string& path = parsed.arguments.output_path;
+  const bool is_vtk = path.ends_with(".pvd") || path.ends_with(".vtp");
+  if (parsed.to == for_paraview && !is_vtk)
+    throw core::ConfigError("command line#unknown_ending",
+                            "--to vtk expects a name that ends in .pvd or .vtp, got {}", path);
+  if (parsed.to == for_paraview || (parsed.to.empty() && is_vtk)) return {};
   if (!parsed.to.empty()) return *core::find_word<io::survey::WriteFormat>(parsed.to);
   if (const auto format = io::survey::format_of_ending(path)) return *format;
-  throw core::ConfigError(
-      "command line#unknown_ending",
-      "-o expects a name that ends in .h5, .edi, .xml, .zmm, .j, .dat or .csv, or a folder with --to, "
-      "got {}",
-      path);
+  throw core::ConfigError("command line#unknown_ending",
+                          "-o expects a name that ends in .h5, .edi, .xml, .zmm, .j, .dat, .csv, .pvd or "
+                          ".vtp, or a folder with --to, "
+                          "got {}",
+                          path);
 }
 
 }  // namespace
@@ -161,8 +170,10 @@ TakeArguments add_convert(CLI::App& app) {
   ConvertArguments& to = parsed->arguments;
   command->add_option("IN", to.paths, "files of stations, and folders of such files")->required();
   command->add_option("-o,--output", to.output_path, "file or folder to write")->required();
+  auto formats = core::all_words<io::survey::WriteFormat>();
+  formats.emplace_back(for_paraview);
   command->add_option("--to", parsed->to, "format (default: by the ending of -o)")
-      ->check(CLI::IsMember(core::all_words<io::survey::WriteFormat>()));
+      ->check(CLI::IsMember(formats));
   command->add_option("--sites", parsed->sites, "names between commas: only these, in this order")
       ->type_name("LIST");
   command->add_option("--periods", parsed->periods, "only periods of this range, in seconds")
@@ -179,7 +190,8 @@ TakeArguments add_convert(CLI::App& app) {
   command->add_option("--floor", parsed->floors, "least error: impedance=SHARE of |Z|, tipper=ERROR")
       ->allow_extra_args(false);
   add_reading(*command, parsed->reading);
-  command->add_option("--epsg", parsed->epsg, "code of the projection of x and y (modem; default: local)");
+  command->add_option("--epsg", parsed->epsg,
+                      "code of the projection of x and y (modem, vtk; default: local)");
   return [parsed] {
     ConvertArguments arguments = parsed->arguments;
     arguments.format = format_of(*parsed);
@@ -191,10 +203,10 @@ TakeArguments add_convert(CLI::App& app) {
     for (const std::string& text : parsed->floors) add_floor(text, arguments.edits);
     arguments.edits.azimuth_deg = parsed->rotate_deg;
     arguments.read = read_options(parsed->reading);
-    if (parsed->epsg && arguments.format != io::survey::WriteFormat::modem)
+    if (parsed->epsg && arguments.format && *arguments.format != io::survey::WriteFormat::modem)
       throw core::ConfigError("command line#no_projection",
-                              "--epsg expects a format with coordinates x and y (--to modem), got {}",
-                              core::word(arguments.format));
+                              "--epsg expects a format with coordinates x and y (--to modem or vtk), got {}",
+                              core::word(*arguments.format));
     if (parsed->epsg) arguments.map.projection = fmt::format("EPSG:{}", *parsed->epsg);
     return arguments;
   };

@@ -36,6 +36,7 @@ using TakeArguments = std::function<Command()>;
 [[nodiscard]] TakeArguments add_info(CLI::App& app);
 [[nodiscard]] TakeArguments add_check(CLI::App& app);
 [[nodiscard]] TakeArguments add_convert(CLI::App& app);
+[[nodiscard]] TakeArguments add_paraview(CLI::App& app);
 [[nodiscard]] TakeArguments add_machine(CLI::App& app);
 [[nodiscard]] TakeArguments add_selftest(CLI::App& app);
 /// Adds `help`. The program must outlive the result.

@@ -18,6 +18,11 @@ constexpr const char* compare_examples = R"(Examples:
   mt_invert compare out/first out/second --reference published.csv --block-km 90,200,25,80
   mt_invert compare out/run --reference true_model.toml -o beside_the_truth.svg)";
 
+constexpr const char* paraview_examples = R"(Examples:
+  mt_invert paraview out/demo                     writes out/demo/view.py, which ParaView opens with File, Load State
+  pvpython out/demo/view.py picture.png           a picture of the same view
+  mt_invert paraview out/demo -o views/demo.py    in another folder)";
+
 constexpr const char* info_examples = R"(Examples:
   mt_invert info station.edi model.mod data.dat
   mt_invert info --json edi_folder)";
@@ -125,6 +130,21 @@ TakeArguments add_compare(CLI::App& app) {
   command->add_option("--range", parsed->range, "LOW,HIGH: ends of the colour scale, log10 of ohm m");
   command->add_option("-o,--output", to.output_path, "PICTURE.png or PICTURE.svg");
   return [parsed] { return compare_of(*parsed); };
+}
+
+TakeArguments add_paraview(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("paraview", "Write a script that shows a finished run in ParaView.")
+                          ->footer(paraview_examples);
+  auto arguments = std::make_shared<ParaviewArguments>();
+  command->add_option("RUN_DIR", arguments->run_folder, "folder with result.h5")->required();
+  command->add_option("-o,--output", arguments->output_path, "script to write (default: RUN_DIR/view.py)");
+  return [arguments] {
+    const std::string& path = arguments->output_path;
+    if (!path.empty() && !path.ends_with(".py"))
+      throw core::ConfigError("command line#unknown_ending", "-o expects a name that ends in .py, got {}",
+                              path);
+    return *arguments;
+  };
 }
 
 TakeArguments add_info(CLI::App& app) {

@@ -33,6 +33,7 @@ struct Dispatch {
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
   int operator()(const cli::CheckArguments& arguments) const { return run_check(comm, arguments); }
   int operator()(const cli::ConvertArguments& arguments) const { return run_convert(comm, arguments); }
+  int operator()(const cli::ParaviewArguments& arguments) const { return run_paraview(comm, arguments); }
   int operator()(const cli::MachineArguments& arguments) const { return run_machine(comm, arguments); }
   int operator()(const cli::SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
 };
@@ -57,6 +58,7 @@ struct InputFiles {
   Paths operator()(const cli::InfoArguments& arguments) const { return arguments.paths; }
   Paths operator()(const cli::CheckArguments& arguments) const { return arguments.paths; }
   Paths operator()(const cli::ConvertArguments& arguments) const { return arguments.paths; }
+  Paths operator()(const cli::ParaviewArguments&) const { return {}; }
   Paths operator()(const cli::MachineArguments&) const { return {}; }
   Paths operator()(const cli::SelftestArguments&) const { return {}; }
 };

@@ -29,6 +29,7 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
 [[nodiscard]] int run_check(MPI_Comm comm, const cli::CheckArguments& arguments);
 [[nodiscard]] int run_convert(MPI_Comm comm, const cli::ConvertArguments& arguments);
+[[nodiscard]] int run_paraview(MPI_Comm comm, const cli::ParaviewArguments& arguments);
 [[nodiscard]] int run_machine(MPI_Comm comm, const cli::MachineArguments& arguments);
 [[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments);
 

@@ -4,8 +4,9 @@
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "io/survey/read.hpp"
+#include "io/vtk/survey.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -18,7 +19,7 @@ void check_output(const cli::ConvertArguments& arguments) {
   const std::filesystem::path path = arguments.output_path;
   const bool is_folder = std::filesystem::is_directory(path, ignored);
   if (!is_folder) return check_output_path(arguments.output_path, arguments.paths);
-  if (!io::survey::is_of_one_station(arguments.format))
+  if (!arguments.format || !io::survey::is_of_one_station(*arguments.format))
     throw core::FileError(
         "mt_invert#output_is_folder",
         "{}: expected the name of a file, as one file holds all stations, got a folder; give "
@@ -30,6 +31,19 @@ void check_output(const cli::ConvertArguments& arguments) {
                           arguments.output_path);
 }
 
+/// Writes stations in a format and warns of what it has no place for.
+void write_as(io::survey::WriteFormat format, const std::vector<physics::mt::StationData>& stations,
+              const cli::ConvertArguments& arguments) {
+  const io::survey::WriteResult result =
+      io::survey::write(arguments.output_path, stations, format, arguments.map);
+  for (const std::string& lost : result.lost)
+    core::log::warning(core::log::Id("mt_invert#not_held"), "{} cannot hold: {}", core::word(format), lost);
+}
+
+void log_paths(const std::vector<std::string>& paths) {
+  core::log::info("ParaView:   {}", fmt::join(paths, ", "));
+}
+
 }  // namespace
 
 int run_convert(MPI_Comm comm, const cli::ConvertArguments& arguments) {
@@ -39,11 +53,10 @@ int run_convert(MPI_Comm comm, const cli::ConvertArguments& arguments) {
     for (const std::string& path : arguments.paths)
       for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
     const auto stations = io::survey::edited(io::survey::read_files(files, arguments.read), arguments.edits);
-    const io::survey::WriteResult result =
-        io::survey::write(arguments.output_path, stations, arguments.format, arguments.map);
-    for (const std::string& lost : result.lost)
-      core::log::warning(core::log::Id("mt_invert#not_held"), "{} cannot hold: {}",
-                         core::word(arguments.format), lost);
+    if (arguments.format)
+      write_as(*arguments.format, stations, arguments);
+    else
+      log_paths(io::vtk::write_survey(arguments.output_path, stations, arguments.map));
     core::log::info("wrote {} stations of {} files to {}", stations.size(), files.size(),
                     arguments.output_path);
   });

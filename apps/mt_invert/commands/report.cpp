@@ -2,7 +2,6 @@
 #include "io/report/report.hpp"
 
 #include "apps/mt_invert/commands/commands.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "io/run/folder.hpp"
@@ -13,12 +12,7 @@ namespace lodestone::mt_invert::commands {
 int run_report(MPI_Comm comm, const cli::ReportArguments& arguments) {
   core::on_rank_zero(comm, [&] {
     const io::run::RunFolder folder(arguments.run_folder);
-    if (!std::filesystem::exists(folder.result())) {
-      throw core::FileError("mt_invert#no_result",
-                            "{}: expected the result of a finished run, but there is none; give the folder "
-                            "of a run (-o of invert)",
-                            folder.result());
-    }
+    folder.require_result();
     const auto lock = io::run::lock_finished(folder);
     const auto path =
         io::report::write_report(folder.path(), io::run::read_result(folder.result()), arguments.slices);
