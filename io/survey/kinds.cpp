@@ -6,6 +6,7 @@
 #include "io/mare2dem/data.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/zfile/zfile.hpp"
@@ -105,6 +106,7 @@ FileKind kind_of_file(const std::string& path) {
   if (emtf::is_emtf_xml(bytes)) return FileKind::emtf_xml;
   if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
+  if (occam2d::is_occam2d_data(bytes)) return FileKind::occam2d_data;
   if (zfile::is_z_file(bytes)) return FileKind::z_file;
   if (zonge::is_avg(bytes)) return FileKind::zonge_avg;
   if (jones::is_j_file(bytes)) return FileKind::j_format;

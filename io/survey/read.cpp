@@ -11,6 +11,7 @@
 #include "io/mt2d/data.hpp"
 #include "io/survey/rows_csv.hpp"
 #include "io/survey/store.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace lodestone::io::survey {
 namespace {
@@ -51,8 +53,8 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
 
 bool holds_stations(FileKind kind) {
   using enum FileKind;
-  constexpr std::array kinds{edi,           emtf_xml,      z_file, j_format,  zonge_avg,
-                             modem_data_2d, modem_data_3d, emdata, mt2d_data, csv_rows};
+  constexpr std::array kinds{edi,           emtf_xml, z_file,    j_format,     zonge_avg, modem_data_2d,
+                             modem_data_3d, emdata,   mt2d_data, occam2d_data, csv_rows};
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
@@ -60,9 +62,7 @@ bool holds_stations(FileKind kind) {
 void make_names_unique(std::vector<StationData>& stations) {
   std::set<std::string> taken;
   for (auto& station : stations) {
-    const std::string name = station.site.name;
-    for (int suffix = 2; !taken.insert(station.site.name).second; ++suffix)
-      station.site.name = fmt::format("{}_{}", name, suffix);
+    const std::string name = std::exchange(station.site.name, text::untaken_name(station.site.name, taken));
     if (station.site.name == name) continue;
     station.remarks.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
                                           station.path, name, station.site.name));
@@ -109,7 +109,7 @@ bool may_hold_stations(const std::string& file) {
   throw core::FormatError(
       "io::survey::read#not_stations",
       "{}:1: expected a file of stations (EDI, EMTF XML, Z-file, J-format, Zonge AVG, ModEM data, "
-      "MARE2DEM data, MT2DData, "
+      "MARE2DEM data, MT2DData, Occam2D data, "
       "CSV or a survey file), got {}; check the path",
       path, core::word(kind));
 }
@@ -128,6 +128,8 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return mare2dem::read_data(path).stations;
     case FileKind::mt2d_data:
       return mt2d::read_data(path);
+    case FileKind::occam2d_data:
+      return occam2d::read_data(path, options.occam2d);
     case FileKind::z_file:
       return {zfile::read(path, options.zfile)};
     case FileKind::j_format:

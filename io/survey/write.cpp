@@ -7,7 +7,9 @@
 #include "io/emtf/xml.hpp"
 #include "io/jones/jones.hpp"
 #include "io/modem/modem.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/survey/observe.hpp"
+#include "io/survey/profile_files.hpp"
 #include "io/survey/rows_csv.hpp"
 #include "io/survey/store.hpp"
 #include "io/text/scan.hpp"
@@ -125,12 +127,21 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
   return {{path}, losses.in_words()};
 }
 
+WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
+                          WriteFormat format, const Placing& placing) {
+  const ProfileData profile = profile_data(stations, format, placing);
+  text::write_bytes_atomically(path, occam2d::text_of(profile.data, profile.title));
+  return {{path}, profile.lost};
+}
+
 }  // namespace
 
 bool is_of_one_station(WriteFormat format) {
   using enum WriteFormat;
   return format == edi || format == emtf || format == zfile || format == jones;
 }
+
+bool is_of_profile(WriteFormat format) { return format == WriteFormat::occam2d; }
 
 std::optional<WriteFormat> format_of_ending(const std::string& path) {
   for (const Ending& each : endings)
@@ -139,9 +150,10 @@ std::optional<WriteFormat> format_of_ending(const std::string& path) {
 }
 
 WriteResult write(const std::string& path, const std::vector<StationData>& stations, WriteFormat format,
-                  const mt::ProfileOptions& map) {
+                  const Placing& placing) {
   if (is_of_one_station(format)) return write_each(path, stations, format);
-  if (format == WriteFormat::modem) return write_modem(path, stations, map);
+  if (is_of_profile(format)) return write_profile(path, stations, format, placing);
+  if (format == WriteFormat::modem) return write_modem(path, stations, placing.line);
   if (format == WriteFormat::survey) {
     write_survey(path, stations);
     return {{path}, {}};

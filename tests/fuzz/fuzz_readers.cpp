@@ -13,12 +13,14 @@
 #include "io/modem/covariance.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
 #include "io/survey/store.hpp"
 #include "io/toml/options.hpp"
 #include "io/zfile/zfile.hpp"
 #include "io/zonge/zonge.hpp"
+#include "physics/mt/selection.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -140,6 +142,12 @@ const std::string j_format =
     "ZXY S.I.\n 3\n-256.0 0.1671 0.2863 0.5974E-02 1.00\n-.1032E+05-.1504 0.7090 0.4126 1.00\n"
     "-999. -999. -999. -999. -999.\nTZX\n 1\n 42.68 -.1181 -.2649E-01 0.1212E-01 1.00\n";
 
+const std::string occam2d_data =
+    "FORMAT: OCCAM2MTDATA_1.0\nTITLE: x\nSITES: 2\n a\n b\nOFFSETS (M):\n 0.0\n 310\nFREQUENCIES: 2\n 100 "
+    "0.3\n"
+    "DATA BLOCKS: 6\nSITE FREQ TYPE DATUM ERROR\n 1 1 1 2.125 0.0434\n 1 1 2 47.25 2.86\n 1 2 9 100 10\n"
+    " 2 1 6 33.125 1.5\n 2 2 3 -0.12 0.02\n 2 2 4 0.03 0.02\n";
+
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
@@ -203,6 +211,12 @@ TEST_CASE("fuzz: the readers of Z-files, J-format and Zonge AVG survive damaged 
       [](const std::string& bytes, const std::string& path) { (void)io::zonge::parse(bytes, path); });
 }
 
+TEST_CASE("fuzz: the Occam2D reader survives damaged files", "[fuzz]") {
+  check_survives(occam2d_data, [](const std::string&, const std::string& path) {
+    (void)io::occam2d::text_of(stated_data(io::occam2d::read_data(path)), "");
+  });
+}
+
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
     (void)io::toml::parse_options_toml(bytes, path);
@@ -229,7 +243,7 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
         text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
         text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000), j_format,
         text_of_file(source_path("tests/data/zfile/tf_zmm.zmm")).substr(0, 3000),
-        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000)}) {
+        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000), occam2d_data}) {
     check_survives(text, [](const std::string&, const std::string& path) {
       const auto info = io::info::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");

@@ -103,7 +103,7 @@ struct ConvertArguments {
   io::survey::WriteFormat format = io::survey::WriteFormat::survey;
   io::survey::Edits edits{};
   io::survey::ReadOptions read{};
-  physics::mt::ProfileOptions map{};  ///< projection of formats with coordinates x and y
+  io::survey::Placing placing{};  ///< places in formats with coordinates x and y
 };
 
 /// The options of `selftest vae-synthetic`.

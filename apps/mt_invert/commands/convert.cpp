@@ -40,7 +40,7 @@ int run_convert(MPI_Comm comm, const cli::ConvertArguments& arguments) {
       for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
     const auto stations = io::survey::edited(io::survey::read_files(files, arguments.read), arguments.edits);
     const io::survey::WriteResult result =
-        io::survey::write(arguments.output_path, stations, arguments.format, arguments.map);
+        io::survey::write(arguments.output_path, stations, arguments.format, arguments.placing);
     for (const std::string& lost : result.lost)
       core::log::warning(core::log::Id("mt_invert#not_held"), "{} cannot hold: {}",
                          core::word(arguments.format), lost);
