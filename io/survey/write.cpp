@@ -6,6 +6,7 @@
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
 #include "io/jones/jones.hpp"
+#include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
 #include "io/occam2d/data.hpp"
 #include "io/survey/observe.hpp"
@@ -130,7 +131,13 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
 WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
                           WriteFormat format, const Placing& placing) {
   const ProfileData profile = profile_data(stations, format, placing);
-  text::write_bytes_atomically(path, occam2d::text_of(profile.data, profile.title));
+  if (format == WriteFormat::modem2d) {
+    modem::write_data(path, profile.data, {.dimension = 2, .comment = profile.title});
+  } else {
+    text::write_bytes_atomically(path, format == WriteFormat::occam2d
+                                           ? occam2d::text_of(profile.data, profile.title)
+                                           : mare2dem::text_of(profile.data, profile.title));
+  }
   return {{path}, profile.lost};
 }
 
@@ -141,7 +148,10 @@ bool is_of_one_station(WriteFormat format) {
   return format == edi || format == emtf || format == zfile || format == jones;
 }
 
-bool is_of_profile(WriteFormat format) { return format == WriteFormat::occam2d; }
+bool is_of_profile(WriteFormat format) {
+  using enum WriteFormat;
+  return format == modem2d || format == mare2dem || format == occam2d;
+}
 
 std::optional<WriteFormat> format_of_ending(const std::string& path) {
   for (const Ending& each : endings)

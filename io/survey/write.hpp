@@ -12,12 +12,13 @@
 namespace lodestone::io::survey {
 
 /// The formats in which stations can be written.
-enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, occam2d, csv };
+enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, modem2d, mare2dem, occam2d, csv };
 constexpr auto words(WriteFormat) {
   using enum WriteFormat;
-  return core::Words<WriteFormat>{{survey, "survey"},   {edi, "edi"},     {emtf, "emtf"},
-                                  {zfile, "zfile"},     {jones, "jones"}, {modem, "modem"},
-                                  {occam2d, "occam2d"}, {csv, "csv"}};
+  return core::Words<WriteFormat>{{survey, "survey"},   {edi, "edi"},           {emtf, "emtf"},
+                                  {zfile, "zfile"},     {jones, "jones"},       {modem, "modem"},
+                                  {modem2d, "modem2d"}, {mare2dem, "mare2dem"}, {occam2d, "occam2d"},
+                                  {csv, "csv"}};
 }
 /// Returns true for formats whose files hold one station.
 [[nodiscard]] bool is_of_one_station(WriteFormat format);

@@ -140,13 +140,13 @@ void set_placing(const Parsed& parsed, ConvertArguments& to) {
   if (parsed.epsg && !is_of_profile && to.format != io::survey::WriteFormat::modem)
     throw core::ConfigError(
         "command line#no_projection",
-        "--epsg expects a format with coordinates x and y (--to modem or occam2d), got {}",
+        "--epsg expects a format with coordinates x and y (--to modem, modem2d, mare2dem or occam2d), got {}",
         core::word(to.format));
   if ((parsed.azimuth_deg || !parsed.origin.empty()) && !is_of_profile)
-    throw core::ConfigError(
-        "command line#no_profile",
-        "--profile-azimuth and --profile-origin expect a format of profiles (--to occam2d), got {}",
-        core::word(to.format));
+    throw core::ConfigError("command line#no_profile",
+                            "--profile-azimuth and --profile-origin expect a format of profiles (--to "
+                            "modem2d, mare2dem or occam2d), got {}",
+                            core::word(to.format));
   if (parsed.epsg) to.placing.line.projection = fmt::format("EPSG:{}", *parsed.epsg);
   to.placing.line.azimuth_deg = parsed.azimuth_deg;
   to.placing.line.origin = parsed.origin;
@@ -196,13 +196,14 @@ TakeArguments add_convert(CLI::App& app) {
       ->allow_extra_args(false);
   add_reading(*command, parsed->reading);
   command->add_option("--epsg", parsed->epsg,
-                      "code of the projection of x and y (modem, occam2d; default: local)");
+                      "code of the projection of x and y (modem and formats of a profile; default: local)");
   command
-      ->add_option("--profile-azimuth", parsed->azimuth_deg,
-                   "azimuth of the profile (occam2d; default: the best line through the stations)")
+      ->add_option(
+          "--profile-azimuth", parsed->azimuth_deg,
+          "azimuth of the profile (modem2d, mare2dem, occam2d; default: the best line through the stations)")
       ->check(CLI::Range(-360.0, 360.0));
   command->add_option("--profile-origin", parsed->origin,
-                      "station at y = 0 of the profile (occam2d; default: the first along it)");
+                      "station at y = 0 of the profile (default: the first along it)");
   return [parsed] {
     ConvertArguments arguments = parsed->arguments;
     arguments.format = format_of(*parsed);
