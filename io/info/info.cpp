@@ -199,6 +199,15 @@ void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations)
                                    data.value.size(), least->site.z_m, most->site.z_m));
 }
 
+/// Describes a file of stations on a map whose place on the globe is not stated.
+void describe_map(FileInfo& info) {
+  const std::vector<StationData> stations = survey::read(info.path);
+  info.sites = sites_of(stated_data(stations), stations.front().sign_in_file, stations.front().units_in_file);
+  for (const StationData& station : stations)
+    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
+  add_map_facts(info, stations);
+}
+
 /// Describes a file of stations along a line whose depths are not stated.
 void describe_line(FileInfo& info) {
   const std::vector<StationData> stations = survey::read(info.path);
@@ -505,6 +514,9 @@ bool describe_data(FileInfo& info, survey::FileKind kind) {
     case survey::FileKind::occam2d_data:
       describe_line(info);
       return true;
+    case survey::FileKind::femtic_data:
+      describe_map(info);
+      return true;
     default:
       return false;
   }
@@ -550,7 +562,8 @@ void describe(FileInfo& info) {
   }
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
-      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, Occam2D data, TOML, "
+      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, Occam2D data, FEMTIC "
+      "data, TOML, "
       "HDF5, "
       "safetensors or CSV with a header line, got a file of unknown format; convert it to one of these "
       "(docs/model-files.md), or look whether its first lines are missing",

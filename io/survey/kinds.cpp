@@ -2,6 +2,7 @@
 #include "io/survey/kinds.hpp"
 
 #include "io/emtf/xml.hpp"
+#include "io/femtic/observe.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/words.hpp"
@@ -107,6 +108,7 @@ FileKind kind_of_file(const std::string& path) {
   if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
   if (occam2d::is_occam2d_data(bytes)) return FileKind::occam2d_data;
+  if (femtic::is_observe(bytes)) return FileKind::femtic_data;
   if (zfile::is_z_file(bytes)) return FileKind::z_file;
   if (zonge::is_avg(bytes)) return FileKind::zonge_avg;
   if (jones::is_j_file(bytes)) return FileKind::j_format;

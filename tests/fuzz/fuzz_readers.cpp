@@ -6,6 +6,7 @@
 #include "io/edi/reader.hpp"
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
+#include "io/femtic/observe.hpp"
 #include "io/info/info.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
@@ -148,6 +149,15 @@ const std::string occam2d_data =
     "DATA BLOCKS: 6\nSITE FREQ TYPE DATUM ERROR\n 1 1 1 2.125 0.0434\n 1 1 2 47.25 2.86\n 1 2 9 100 10\n"
     " 2 1 6 33.125 1.5\n 2 2 3 -0.12 0.02\n 2 2 4 0.03 0.02\n";
 
+const std::string femtic_data =
+    "MT 1\n1 1 -13.0 2.5\n1\n0.1 1e-4 2e-4 6e-3 -7e-3 -5e-3 4e-3 3e-4 -4e-4\n -1e-5 1e-5 3e-4 -3e-4 -2e-4 "
+    "2e-4 1 1\n"
+    "VTF 1\n3 3 1 -13.0 2.5 1\n0.1 0.1 0.2 -0.3 0.4 0.01 0.01 0.02 -0.02\nHTF 1\n4 1 0 0\n1\n"
+    "1 0.9 0.1 0 0 0 0 1.1 -0.1 .1 .1 .1 .1 .1 .1 .1 .1\nPT 1\n9 9 0 1\n1\n1 -0.9 0.1 0.2 -1.1 0.1 0.1 0.1 "
+    "9999\n"
+    "APP_RES_AND_PHS 1\n5 5 1 0 0 0\n1\n10 2 10 100 -50 200 130 3 20 0.1 1 5 2 4 -1 -1 1\nNMT 1\n 5 5 "
+    "1\nEND\n";
+
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
@@ -217,6 +227,11 @@ TEST_CASE("fuzz: the Occam2D reader survives damaged files", "[fuzz]") {
   });
 }
 
+TEST_CASE("fuzz: the FEMTIC reader survives damaged files", "[fuzz]") {
+  check_survives(femtic_data,
+                 [](const std::string&, const std::string& path) { (void)io::femtic::read_data(path); });
+}
+
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
     (void)io::toml::parse_options_toml(bytes, path);
@@ -243,7 +258,8 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
         text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
         text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000), j_format,
         text_of_file(source_path("tests/data/zfile/tf_zmm.zmm")).substr(0, 3000),
-        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000), occam2d_data}) {
+        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000), occam2d_data,
+        femtic_data}) {
     check_survives(text, [](const std::string&, const std::string& path) {
       const auto info = io::info::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");
