@@ -515,6 +515,7 @@ bool describe_data(FileInfo& info, survey::FileKind kind) {
       describe_line(info);
       return true;
     case survey::FileKind::femtic_data:
+    case survey::FileKind::wsinv_data:
       describe_map(info);
       return true;
     default:
@@ -563,6 +564,7 @@ void describe(FileInfo& info) {
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
       "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, Occam2D data, FEMTIC "
+      "data, WSINV3DMT "
       "data, TOML, "
       "HDF5, "
       "safetensors or CSV with a header line, got a file of unknown format; convert it to one of these "

@@ -14,6 +14,7 @@
 #include "io/survey/store.hpp"
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
+#include "io/wsinv/data.hpp"
 
 #include <fmt/format.h>
 
@@ -54,8 +55,9 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
 
 bool holds_stations(FileKind kind) {
   using enum FileKind;
-  constexpr std::array kinds{edi,           emtf_xml, z_file,    j_format,     zonge_avg,   modem_data_2d,
-                             modem_data_3d, emdata,   mt2d_data, occam2d_data, femtic_data, csv_rows};
+  constexpr std::array kinds{edi,           emtf_xml,      z_file,  j_format,  zonge_avg,
+                             modem_data_2d, modem_data_3d, emdata,  mt2d_data, occam2d_data,
+                             femtic_data,   wsinv_data,    csv_rows};
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
@@ -110,7 +112,7 @@ bool may_hold_stations(const std::string& file) {
   throw core::FormatError(
       "io::survey::read#not_stations",
       "{}:1: expected a file of stations (EDI, EMTF XML, Z-file, J-format, Zonge AVG, ModEM data, "
-      "MARE2DEM data, MT2DData, Occam2D data, FEMTIC data, "
+      "MARE2DEM data, MT2DData, Occam2D data, FEMTIC data, WSINV3DMT data, "
       "CSV or a survey file), got {}; check the path",
       path, core::word(kind));
 }
@@ -133,6 +135,8 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return occam2d::read_data(path, options.occam2d);
     case FileKind::femtic_data:
       return femtic::read_data(path, options.femtic);
+    case FileKind::wsinv_data:
+      return wsinv::read_data(path, options.wsinv);
     case FileKind::z_file:
       return {zfile::read(path, options.zfile)};
     case FileKind::j_format:

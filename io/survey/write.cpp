@@ -5,6 +5,7 @@
 #include "engine/core/error.hpp"
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
+#include "io/geodesy/profile.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
@@ -15,12 +16,14 @@
 #include "io/survey/store.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "io/wsinv/data.hpp"
 #include "io/zfile/zfile.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 namespace lodestone::io::survey {
@@ -128,6 +131,24 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
   return {{path}, losses.in_words()};
 }
 
+/// Writes stations at the places of a map, turned to its axes.
+WriteResult write_wsinv(const std::string& path, const std::vector<StationData>& stations,
+                        const mt::ProfileOptions& options) {
+  const mt::Profile map = geodesy::map(stations, options);
+  std::vector<StationData> placed = stations;
+  Losses losses;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    placed[i].site.x_m = map.offset_m[i];
+    placed[i].site.y_m = map.y_m[i];
+    mt::rotate_rows(placed[i], map.azimuth_deg - 90.0);
+    losses.add(mt::not_held(stations[i], {.local_places = true}));
+  }
+  mt::Written written = wsinv::text_of(placed);
+  text::write_bytes_atomically(path, written.text);
+  std::ranges::move(losses.in_words(), std::back_inserter(written.lost));
+  return {{path}, written.lost};
+}
+
 WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
                           WriteFormat format, const Placing& placing) {
   const ProfileData profile = profile_data(stations, format, placing);
@@ -163,6 +184,7 @@ WriteResult write(const std::string& path, const std::vector<StationData>& stati
                   const Placing& placing) {
   if (is_of_one_station(format)) return write_each(path, stations, format);
   if (is_of_profile(format)) return write_profile(path, stations, format, placing);
+  if (format == WriteFormat::wsinv) return write_wsinv(path, stations, placing.line);
   if (format == WriteFormat::modem) return write_modem(path, stations, placing.line);
   if (format == WriteFormat::survey) {
     write_survey(path, stations);

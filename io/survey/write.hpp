@@ -12,13 +12,13 @@
 namespace lodestone::io::survey {
 
 /// The formats in which stations can be written.
-enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, modem2d, mare2dem, occam2d, csv };
+enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, modem2d, mare2dem, occam2d, wsinv, csv };
 constexpr auto words(WriteFormat) {
   using enum WriteFormat;
-  return core::Words<WriteFormat>{{survey, "survey"},   {edi, "edi"},           {emtf, "emtf"},
-                                  {zfile, "zfile"},     {jones, "jones"},       {modem, "modem"},
-                                  {modem2d, "modem2d"}, {mare2dem, "mare2dem"}, {occam2d, "occam2d"},
-                                  {csv, "csv"}};
+  return core::Words<WriteFormat>{
+      {survey, "survey"},   {edi, "edi"},     {emtf, "emtf"},       {zfile, "zfile"},
+      {jones, "jones"},     {modem, "modem"}, {modem2d, "modem2d"}, {mare2dem, "mare2dem"},
+      {occam2d, "occam2d"}, {wsinv, "wsinv"}, {csv, "csv"}};
 }
 /// Returns true for formats whose files hold one station.
 [[nodiscard]] bool is_of_one_station(WriteFormat format);
@@ -40,8 +40,9 @@ struct Placing {
 };
 
 /// Writes stations: to one file, or to a folder of files named after the sites where a format holds one
-/// station. ModEM in 3-D has x and y of a map, formats of a profile have y along it. errors: FileError;
-/// InvalidArgument for several stations in one such file, and where a format has no place for what there is.
+/// station. ModEM in 3-D and WSINV3DMT have x and y of a map, formats of a profile have y along it. errors:
+/// FileError; InvalidArgument for several stations in one such file, and where a format has no place for what
+/// there is.
 [[nodiscard]] WriteResult write(const std::string& path,
                                 const std::vector<physics::mt::StationData>& stations, WriteFormat format,
                                 const Placing& placing = {});

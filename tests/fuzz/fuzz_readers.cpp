@@ -19,6 +19,7 @@
 #include "io/survey/sites.hpp"
 #include "io/survey/store.hpp"
 #include "io/toml/options.hpp"
+#include "io/wsinv/data.hpp"
 #include "io/zfile/zfile.hpp"
 #include "io/zonge/zonge.hpp"
 #include "physics/mt/selection.hpp"
@@ -158,6 +159,12 @@ const std::string femtic_data =
     "APP_RES_AND_PHS 1\n5 5 1 0 0 0\n1\n10 2 10 100 -50 200 130 3 20 0.1 1 5 2 4 -1 -1 1\nNMT 1\n 5 5 "
     "1\nEND\n";
 
+const std::string wsinv_data =
+    "2 1 8\nStation_Location: N-S\n-1000.5\n2000\nStation_Location: E-W\n0 10\nDATA_Period: 0.1\n"
+    "1e-3 2e-3 2e-2 -2e-2\n-2e-2 2e-2 3e-4 -4e-4\n1e-3 2e-3 3e-2 -2e-2 -2e-2 2e-2 0 0\nERROR_Period: 0.1\n"
+    "1e-4 1e-4 2e-3 2e-3 2e-3 2e-3 1e-4 1e-4\n1e-4 1e-4 3e-3 4e-3 2e-3 2e-3 1 1\nERMAP_Period: 0.1\n"
+    "1 1 10 10 1 1 1 1\n1 1 1 1 1 1 1 1\n";
+
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
@@ -232,6 +239,12 @@ TEST_CASE("fuzz: the FEMTIC reader survives damaged files", "[fuzz]") {
                  [](const std::string&, const std::string& path) { (void)io::femtic::read_data(path); });
 }
 
+TEST_CASE("fuzz: the WSINV3DMT reader survives damaged files", "[fuzz]") {
+  check_survives(wsinv_data, [](const std::string&, const std::string& path) {
+    (void)io::wsinv::text_of(io::wsinv::read_data(path));
+  });
+}
+
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
     (void)io::toml::parse_options_toml(bytes, path);
@@ -258,8 +271,8 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
         text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
         text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000), j_format,
         text_of_file(source_path("tests/data/zfile/tf_zmm.zmm")).substr(0, 3000),
-        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000), occam2d_data,
-        femtic_data}) {
+        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000), occam2d_data, femtic_data,
+        wsinv_data}) {
     check_survives(text, [](const std::string&, const std::string& path) {
       const auto info = io::info::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");

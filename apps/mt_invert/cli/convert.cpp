@@ -95,7 +95,7 @@ io::survey::ReadOptions read_options(const ParsedReading& parsed) {
   const auto sign = *core::find_word<physics::mt::TimeFactor>(parsed.sign);
   const auto units = *core::find_word<physics::mt::ImpedanceUnits>(parsed.units);
   options.edi = {*core::find_word<io::edi::EdiVariance>(parsed.variance), sign, units};
-  options.emtf = options.femtic = {sign, units};
+  options.emtf = options.femtic = options.wsinv = {sign, units};
   options.zfile = {*core::find_word<io::zfile::ZDeclination>(parsed.z_declination), sign, units};
   options.jones.sign = options.zonge.sign = options.occam2d.sign = sign;
   options.jones.units = units;
@@ -137,11 +137,13 @@ io::survey::WriteFormat format_of(const Parsed& parsed) {
 /// the format has no use.
 void set_placing(const Parsed& parsed, ConvertArguments& to) {
   const bool is_of_profile = io::survey::is_of_profile(to.format);
-  if (parsed.epsg && !is_of_profile && to.format != io::survey::WriteFormat::modem)
-    throw core::ConfigError(
-        "command line#no_projection",
-        "--epsg expects a format with coordinates x and y (--to modem, modem2d, mare2dem or occam2d), got {}",
-        core::word(to.format));
+  const bool is_of_map =
+      to.format == io::survey::WriteFormat::modem || to.format == io::survey::WriteFormat::wsinv;
+  if (parsed.epsg && !is_of_profile && !is_of_map)
+    throw core::ConfigError("command line#no_projection",
+                            "--epsg expects a format with coordinates x and y (--to modem, wsinv, modem2d, "
+                            "mare2dem or occam2d), got {}",
+                            core::word(to.format));
   if ((parsed.azimuth_deg || !parsed.origin.empty()) && !is_of_profile)
     throw core::ConfigError("command line#no_profile",
                             "--profile-azimuth and --profile-origin expect a format of profiles (--to "
@@ -195,8 +197,9 @@ TakeArguments add_convert(CLI::App& app) {
   command->add_option("--floor", parsed->floors, "least error: impedance=SHARE of |Z|, tipper=ERROR")
       ->allow_extra_args(false);
   add_reading(*command, parsed->reading);
-  command->add_option("--epsg", parsed->epsg,
-                      "code of the projection of x and y (modem and formats of a profile; default: local)");
+  command->add_option(
+      "--epsg", parsed->epsg,
+      "code of the projection of x and y (modem, wsinv and formats of a profile; default: local)");
   command
       ->add_option(
           "--profile-azimuth", parsed->azimuth_deg,
