@@ -13,6 +13,7 @@
 #include "io/modem/modem.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/mth5/mth5.hpp"
 #include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
@@ -367,6 +368,9 @@ void describe_hdf5(FileInfo& info) {
     describe_result(info);
   } else if (survey::is_survey(source)) {
     info.format = "HDF5 survey";
+    describe_stations(info);
+  } else if (mth5::is_mth5(source)) {
+    info.format = "MTH5";
     describe_stations(info);
   } else if (format == "lodestone responses") {
     info.format = "HDF5 responses";

@@ -10,6 +10,7 @@
 #include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/mth5/mth5.hpp"
 #include "io/survey/rows_csv.hpp"
 #include "io/survey/store.hpp"
 #include "io/text/lines.hpp"
@@ -102,7 +103,9 @@ FileKind kind_of(const std::string& path, const ReadOptions& options) {
 bool may_hold_stations(const std::string& file) {
   try {
     const FileKind kind = kind_of(file, {});
-    return holds_stations(kind) || (kind == FileKind::hdf5 && is_survey(hdf5::Hdf5Source(file)));
+    if (kind != FileKind::hdf5) return holds_stations(kind);
+    const hdf5::Hdf5Source source(file);
+    return is_survey(source) || mth5::is_mth5(source);
   } catch (const core::Error&) {
     return true;
   }
@@ -113,7 +116,7 @@ bool may_hold_stations(const std::string& file) {
       "io::survey::read#not_stations",
       "{}:1: expected a file of stations (EDI, EMTF XML, Z-file, J-format, Zonge AVG, ModEM data, "
       "MARE2DEM data, MT2DData, Occam2D data, FEMTIC data, WSINV3DMT data, "
-      "CSV or a survey file), got {}; check the path",
+      "MTH5, CSV or a survey file), got {}; check the path",
       path, core::word(kind));
 }
 
@@ -147,6 +150,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return read_rows_csv(path);
     case FileKind::hdf5:
       if (is_survey(hdf5::Hdf5Source(path))) return read_survey(path);
+      if (mth5::is_mth5(hdf5::Hdf5Source(path))) return mth5::read(path, options.mth5);
       refuse_kind(path, kind);
     default:
       refuse_kind(path, kind);

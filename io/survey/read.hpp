@@ -18,7 +18,7 @@ namespace lodestone::io::survey {
 /// The choices of `read`.
 struct ReadOptions {
   edi::EdiOptions edi{};
-  physics::mt::Conventions emtf{}, femtic{}, wsinv{};
+  physics::mt::Conventions emtf{}, femtic{}, wsinv{}, mth5{};
   jones::Options jones{};
   zfile::Options zfile{};
   zonge::Options zonge{};
@@ -29,9 +29,9 @@ struct ReadOptions {
 };
 
 /// Reads stations from a file of any kind that holds some, or from a folder of EDI files. Kinds: EDI, Z-file,
-/// J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, WSINV3DMT. errors: those of the readers
-/// and of `read_folder`; FormatError (no file of stations), ConfigError (a name of `station_order` is not
-/// there).
+/// J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, WSINV3DMT, MTH5. errors: those of the
+/// readers and of `read_folder`; FormatError (no file of stations), ConfigError (a name of `station_order` is
+/// not there).
 [[nodiscard]] std::vector<physics::mt::StationData> read(const std::string& path,
                                                          const ReadOptions& options = {});
 

@@ -14,6 +14,7 @@
 #include "io/modem/covariance.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/mth5/mth5.hpp"
 #include "io/occam2d/data.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
@@ -243,6 +244,11 @@ TEST_CASE("fuzz: the WSINV3DMT reader survives damaged files", "[fuzz]") {
   check_survives(wsinv_data, [](const std::string&, const std::string& path) {
     (void)io::wsinv::text_of(io::wsinv::read_data(path));
   });
+}
+
+TEST_CASE("fuzz: the MTH5 reader survives damaged files", "[fuzz]") {
+  check_survives(text_of_file(source_path("tests/data/mth5/mth5_0.2.0.h5")),
+                 [](const std::string&, const std::string& path) { (void)io::mth5::read(path); });
 }
 
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
