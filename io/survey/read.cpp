@@ -124,7 +124,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
   const FileKind kind = kind_of(path, options);
   switch (kind) {
     case FileKind::edi:
-      return {edi::read(path, options.edi)};
+      return edi::read_all(path, options.edi);
     case FileKind::emtf_xml:
       return {emtf::read(path, options.emtf)};
     case FileKind::modem_data_2d:
