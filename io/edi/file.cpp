@@ -6,6 +6,7 @@
 #include "io/text/text_file.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace lodestone::io::edi {
 namespace {
@@ -45,6 +46,18 @@ EdiBlock started_block(std::string_view start, int line) {
   block.options = key_values(block.header);
   return block;
 }
+
+bool is_definition(const EdiBlock& block) {
+  return block.name == "DEFINEMEAS" || block.name == "HMEAS" || block.name == "EMEAS";
+}
+
+/// Returns true for a block of impedances, apparent resistivities, tippers or spectra.
+bool is_of_values(const EdiBlock& block) {
+  if (block.is_section || block.lines.empty()) return false;
+  return std::ranges::any_of(std::array{"ZX", "ZY", "RHOX", "RHOY", "TX", "TY", "TIP", "SPECTRA"},
+                             [&](std::string_view start) { return block.name.starts_with(start); });
+}
+bool has_data(const EdiFile& file) { return std::ranges::any_of(file.blocks, is_of_values); }
 
 }  // namespace
 
@@ -119,6 +132,30 @@ EdiFile split_edi(std::string_view bytes, const std::string& path) {
         bytes.empty() ? std::string("an empty file") : "\"" + text::printable(begin) + "\"");
   }
   return file;
+}
+
+std::vector<EdiFile> parts_of(EdiFile file) {
+  EdiFile head{file.path, {}, {}, true, {}};
+  std::vector<EdiFile> parts;
+  const EdiBlock* end = nullptr;
+  for (const EdiBlock& block : file.blocks) {
+    if (block.name == "END") {
+      end = &block;
+    } else if (is_definition(block)) {
+      if (block.name == "DEFINEMEAS") std::erase_if(head.blocks, is_definition);
+      head.blocks.push_back(block);
+    } else if (block.is_section) {
+      parts.push_back(head);
+      parts.back().blocks.push_back(block);
+    } else {
+      (parts.empty() ? head : parts.back()).blocks.push_back(block);
+    }
+  }
+  std::erase_if(parts, [](const EdiFile& part) { return !has_data(part); });
+  if (parts.size() < 2 || has_data(head)) return {std::move(file)};
+  for (EdiFile& part : parts)
+    if (end != nullptr) part.blocks.push_back(*end);
+  return parts;
 }
 
 std::vector<double> numbers_of(const EdiBlock& block, const std::string& path) {

@@ -30,6 +30,7 @@ struct EdiFile {
   std::string path;
   std::vector<EdiBlock> blocks;
   std::vector<std::string> warnings;
+  bool is_part = false;      ///< one of several data sections of a file; its SECTID names the station
   std::string zero_tippers;  ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] const EdiBlock* find(std::string_view name) const;  ///< the first of this name, or none
@@ -42,6 +43,10 @@ struct EdiFile {
 
 /// Splits the text of a file into its blocks. errors: FormatError without any block.
 [[nodiscard]] EdiFile split_edi(std::string_view bytes, const std::string& path);
+
+/// Returns a file for each data section that has data, with the head and the newest definitions of
+/// measurements before it; the file itself where there are none or one.
+[[nodiscard]] std::vector<EdiFile> parts_of(EdiFile file);
 
 /// Returns the numbers of a data block; NaN for `nan`, `****` and similar words. errors: FormatError with
 /// file:line at a word that is no number.

@@ -67,11 +67,13 @@ double coordinate(EdiFile& file, const Stated& stated, const char* what, double 
 }
 
 std::string name_of(const EdiFile& file) {
-  Stated name = stated(file.find("HEAD"), {"DATAID"});
+  const Stated by_head = stated(file.find("HEAD"), {"DATAID"});
+  Stated by_section{};
   for (const auto& block : file.blocks) {
-    if (name.text.empty() && block.is_section && block.name != "DEFINEMEAS")
-      name = stated(&block, {"SECTID"});
+    if (by_section.text.empty() && block.is_section && block.name != "DEFINEMEAS")
+      by_section = stated(&block, {"SECTID"});
   }
+  Stated name = file.is_part ? either(by_section, by_head) : either(by_head, by_section);
   if (name.text.empty()) name = {std::filesystem::path(file.path).stem().string(), 1};
   return text::checked_name(name.text, "io::edi::read", fmt::format("{}:{}", file.path, name.line));
 }

@@ -5,6 +5,7 @@
 #include "engine/core/error.hpp"
 #include "io/edi/file.hpp"
 #include "io/edi/sections.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/ranges.hpp"
@@ -15,6 +16,8 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <set>
+#include <utility>
 
 namespace lodestone::io::edi {
 namespace {
@@ -180,11 +183,8 @@ void read_rows(EdiFile& file, const EdiHead& head, const EdiOptions& options, St
   station.rows = read_edi_impedances(file, head, part_of_root);
 }
 
-}  // namespace
-
-StationData parse(const std::string& bytes, const std::string& path, const EdiOptions& options) {
-  const std::string text = core::clean_text(bytes);
-  EdiFile file = split_edi(text, path);
+StationData station_of(EdiFile file, const std::string& text, const EdiOptions& options) {
+  const std::string& path = file.path;
   check_blocks_once(file);
   check_ending(file);
   const EdiHead head = read_edi_head(file);
@@ -212,6 +212,39 @@ StationData parse(const std::string& bytes, const std::string& path, const EdiOp
   station.remarks = std::move(file.warnings);
   station.zero_tippers = std::move(file.zero_tippers);
   return station;
+}
+
+/// Notes that a station is one of several of its file, and makes its name that of no other.
+void note_part(StationData& station, std::size_t n_parts, std::set<std::string>& taken) {
+  const std::string name = std::exchange(station.site.name, text::untaken_name(station.site.name, taken));
+  station.remarks.push_back(fmt::format(
+      "{}:1: the file holds {} data sections; each is a station at the same place", station.path, n_parts));
+  if (name != station.site.name)
+    station.remarks.push_back(fmt::format("{}:1: another section is named {}; this one was renamed {}",
+                                          station.path, name, station.site.name));
+}
+
+}  // namespace
+
+std::vector<StationData> parse_all(const std::string& bytes, const std::string& path,
+                                   const EdiOptions& options) {
+  const std::string text = core::clean_text(bytes);
+  std::vector<EdiFile> parts = parts_of(split_edi(text, path));
+  std::set<std::string> taken;
+  std::vector<StationData> stations;
+  for (EdiFile& part : parts) {
+    stations.push_back(station_of(std::move(part), text, options));
+    if (parts.size() > 1) note_part(stations.back(), parts.size(), taken);
+  }
+  return stations;
+}
+
+std::vector<StationData> read_all(const std::string& path, const EdiOptions& options) {
+  return parse_all(text::read_bytes(path), path, options);
+}
+
+StationData parse(const std::string& bytes, const std::string& path, const EdiOptions& options) {
+  return std::move(parse_all(bytes, path, options).front());
 }
 
 StationData read(const std::string& path, const EdiOptions& options) {

@@ -6,6 +6,7 @@
 #include "physics/mt/station_data.hpp"
 
 #include <string>
+#include <vector>
 
 namespace lodestone::io::edi {
 
@@ -25,8 +26,17 @@ struct EdiOptions {
   physics::mt::ImpedanceUnits units = physics::mt::ImpedanceUnits::vote;
 };
 
-/// Reads one station from a SEG EDI file (impedance, ρₐ/phase or spectra sections) in SI ohm and e^{+iωt}.
-/// Rows stand in the frame of the file's rotation angles, as their azimuths state.
+/// Reads the stations of a SEG EDI file: one, or one for each of several data sections (MTSECT, SPECTRASECT
+/// …), which are named by their SECTID, with a suffix where two are equal. errors: those of `read`.
+[[nodiscard]] std::vector<physics::mt::StationData> read_all(const std::string& path,
+                                                             const EdiOptions& options = {});
+/// Reads the stations from bytes in memory; `path` is only used in messages.
+[[nodiscard]] std::vector<physics::mt::StationData> parse_all(const std::string& bytes,
+                                                              const std::string& path,
+                                                              const EdiOptions& options = {});
+
+/// Reads the first station of a SEG EDI file (impedance, ρₐ/phase or spectra sections) in SI ohm and
+/// e^{+iωt}. Rows stand in the frame of the file's rotation angles, as their azimuths state.
 ///
 /// Every assumption made on the way is a remark with file:line. A tipper that is zero everywhere is none.
 /// errors: FileError (missing, unreadable), FormatError with file:line (not an EDI file, truncated, no

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,10 @@ class Hdf5Source final : public core::ArraySource {
   [[nodiscard]] std::string attribute(const std::string& object, const std::string& key) const override;
   [[nodiscard]] bool has_attribute(const std::string& object, const std::string& key) const override;
   [[nodiscard]] std::string location() const override;
+  /// Returns true for an attribute that is one text.
+  [[nodiscard]] bool has_text(const std::string& object, const std::string& key) const;
+  /// Returns an attribute that is one number, or a text of one; nothing where there is none.
+  [[nodiscard]] std::optional<double> number(const std::string& object, const std::string& key) const;
 
  private:
   struct Impl;

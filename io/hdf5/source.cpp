@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <unistd.h>
 
@@ -201,6 +202,22 @@ struct Hdf5Source::Impl {
     }
   }
 
+  /// Returns an attribute of an object; an invalid handle where there is none.
+  [[nodiscard]] Handle attribute(const std::string& object, const std::string& key) const {
+    const std::string where = object.empty() ? "/" : object;
+    const Handle at(object.empty() || exists(object) ? H5Oopen(file.get(), where.c_str(), H5P_DEFAULT) : -1,
+                    H5Oclose);
+    const bool is_there = at.valid() && H5Aexists(at.get(), key.c_str()) > 0;
+    return {is_there ? H5Aopen(at.get(), key.c_str(), H5P_DEFAULT) : -1, H5Aclose};
+  }
+
+  /// Returns the class of an attribute that holds one element; H5T_NO_CLASS for another.
+  static H5T_class_t class_of(const Handle& attribute) {
+    if (!attribute.valid()) return H5T_NO_CLASS;
+    const Handle space(H5Aget_space(attribute.get()), H5Sclose), type(H5Aget_type(attribute.get()), H5Tclose);
+    return H5Sget_simple_extent_npoints(space.get()) == 1 ? H5Tget_class(type.get()) : H5T_NO_CLASS;
+  }
+
   [[nodiscard]] std::string attribute_text(const std::string& shown, const Handle& attribute) const {
     const Handle type(H5Aget_type(attribute.get()), H5Tclose);
     const Handle space(H5Aget_space(attribute.get()), H5Sclose);
@@ -299,17 +316,12 @@ void Hdf5Source::read(const std::string& name, std::int64_t first, std::span<std
 
 std::string Hdf5Source::attribute(const std::string& object, const std::string& key) const {
   const hdf5::QuietErrors quiet;
-  const std::string where = object.empty() ? "/" : object;
-  const Handle at(
-      object.empty() || impl_->exists(object) ? H5Oopen(impl_->file.get(), where.c_str(), H5P_DEFAULT) : -1,
-      H5Oclose);
-  const Handle attribute(
-      at.valid() && H5Aexists(at.get(), key.c_str()) > 0 ? H5Aopen(at.get(), key.c_str(), H5P_DEFAULT) : -1,
-      H5Aclose);
+  const std::string shown = (object.empty() ? "/" : object) + "@" + key;
+  const Handle attribute = impl_->attribute(object, key);
   if (!attribute.valid()) {
-    impl_->fail("no_attribute", where + "@" + key, "no attribute of that name");
+    impl_->fail("no_attribute", shown, "no attribute of that name");
   }
-  return impl_->attribute_text(where + "@" + key, attribute);
+  return impl_->attribute_text(shown, attribute);
 }
 
 bool Hdf5Source::has_attribute(const std::string& object, const std::string& key) const {
@@ -317,6 +329,28 @@ bool Hdf5Source::has_attribute(const std::string& object, const std::string& key
   const std::string where = object.empty() ? "/" : object;
   return (object.empty() || impl_->exists(object)) &&
          H5Aexists_by_name(impl_->file.get(), where.c_str(), key.c_str(), H5P_DEFAULT) > 0;
+}
+
+bool Hdf5Source::has_text(const std::string& object, const std::string& key) const {
+  const hdf5::QuietErrors quiet;
+  return Impl::class_of(impl_->attribute(object, key)) == H5T_STRING;
+}
+
+std::optional<double> Hdf5Source::number(const std::string& object, const std::string& key) const {
+  if (has_text(object, key)) {
+    const std::string text = attribute(object, key);
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return is_number ? std::optional(value) : std::nullopt;
+  }
+  const hdf5::QuietErrors quiet;
+  const Handle attribute = impl_->attribute(object, key);
+  const H5T_class_t kind = Impl::class_of(attribute);
+  double value = 0.0;
+  if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, &value) < 0)
+    return {};
+  return value;
 }
 
 }  // namespace lodestone::io::hdf5

@@ -13,6 +13,7 @@
 #include "io/modem/modem.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/mth5/mth5.hpp"
 #include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
@@ -145,13 +146,7 @@ std::string units_word(const std::string& units) {
   return known ? std::string(modem::short_name_of(*known)) : units;
 }
 
-/// Describes a file of one station.
-void describe_station(FileInfo& info, const StationData& station) {
-  info.warnings = station.all_remarks();
-  info.sites = {site_of(station)};
-}
-
-/// Describes a file of many stations that stand on the globe.
+/// Describes a file of stations that stand on the globe.
 void describe_stations(FileInfo& info) {
   for (const StationData& station : survey::read(info.path)) {
     info.sites.push_back(site_of(station));
@@ -203,6 +198,27 @@ void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations)
                           [](const StationData& a, const StationData& b) { return a.site.z_m < b.site.z_m; });
   info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", data.n_used(),
                                    data.value.size(), least->site.z_m, most->site.z_m));
+}
+
+/// Describes a file of stations on a map whose place on the globe is not stated.
+void describe_map(FileInfo& info) {
+  const std::vector<StationData> stations = survey::read(info.path);
+  info.sites = sites_of(stated_data(stations), stations.front().sign_in_file, stations.front().units_in_file);
+  for (const StationData& station : stations)
+    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
+  add_map_facts(info, stations);
+}
+
+/// Describes a file of stations along a line whose depths are not stated.
+void describe_line(FileInfo& info) {
+  const std::vector<StationData> stations = survey::read(info.path);
+  const Observations data = stated_data(stations);
+  info.sites = sites_of(data, stations.front().sign_in_file, stations.front().units_in_file);
+  for (const StationData& station : stations)
+    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
+  const auto [left, right] = std::ranges::minmax(stations, {}, [](const auto& s) { return s.site.y_m; });
+  info.facts.push_back(fmt::format("{} usable data of {}; stations at y = {} to {} m", data.n_used(),
+                                   data.value.size(), left.site.y_m, right.site.y_m));
 }
 
 void describe_emdata(FileInfo& info) {
@@ -353,6 +369,9 @@ void describe_hdf5(FileInfo& info) {
   } else if (survey::is_survey(source)) {
     info.format = "HDF5 survey";
     describe_stations(info);
+  } else if (mth5::is_mth5(source)) {
+    info.format = "MTH5";
+    describe_stations(info);
   } else if (format == "lodestone responses") {
     info.format = "HDF5 responses";
     describe_responses(info, source);
@@ -475,31 +494,50 @@ void refuse_folder(const std::string& path) {
 
 void add_fact(FileInfo& info, std::string fact) { info.facts.push_back(std::move(fact)); }
 
-void describe(FileInfo& info) {
-  refuse_folder(info.path);
-  const survey::FileKind kind = survey::kind_of_file(info.path);
-  info.format = std::string(core::word(kind));
+/// Describes a file of stations. returns: false for another kind of file.
+bool describe_data(FileInfo& info, survey::FileKind kind) {
   switch (kind) {
     case survey::FileKind::edi:
     case survey::FileKind::emtf_xml:
     case survey::FileKind::z_file:
     case survey::FileKind::j_format:
     case survey::FileKind::zonge_avg:
-      return describe_station(info, survey::read(info.path).front());
     case survey::FileKind::csv_rows:
-      return describe_stations(info);
+      describe_stations(info);
+      return true;
     case survey::FileKind::modem_data_2d:
     case survey::FileKind::modem_data_3d:
-      return describe_modem_data(info);
+      describe_modem_data(info);
+      return true;
+    case survey::FileKind::emdata:
+      describe_emdata(info);
+      return true;
+    case survey::FileKind::mt2d_data:
+      add_profile_facts(info, mt2d::read_data(info.path));
+      return true;
+    case survey::FileKind::occam2d_data:
+      describe_line(info);
+      return true;
+    case survey::FileKind::femtic_data:
+    case survey::FileKind::wsinv_data:
+      describe_map(info);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void describe(FileInfo& info) {
+  refuse_folder(info.path);
+  const survey::FileKind kind = survey::kind_of_file(info.path);
+  info.format = std::string(core::word(kind));
+  if (describe_data(info, kind)) return;
+  switch (kind) {
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
       return describe_modem_model(info);
     case survey::FileKind::modem_covariance:
       return describe_covariance(info);
-    case survey::FileKind::emdata:
-      return describe_emdata(info);
-    case survey::FileKind::mt2d_data:
-      return add_profile_facts(info, mt2d::read_data(info.path));
     case survey::FileKind::hdf5:
       return describe_hdf5(info);
     case survey::FileKind::safetensors:
@@ -517,11 +555,11 @@ void describe(FileInfo& info) {
           info, "a section for people and plots, which is not read back; result.h5 and TOML models are");
     case survey::FileKind::csv_table:
       return describe_table(info);
-    case survey::FileKind::unknown:
+    default:
       break;
   }
   if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
-    return describe_station(info, survey::read(info.path).front());
+    return describe_stations(info);
   if (model::is_elevation_map(info.path)) {
     info.format = "ESRI ASCII grid";
     info.facts.emplace_back(elevation_map);
@@ -529,7 +567,10 @@ void describe(FileInfo& info) {
   }
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
-      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, "
+      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, Occam2D data, FEMTIC "
+      "data, WSINV3DMT "
+      "data, TOML, "
+      "HDF5, "
       "safetensors or CSV with a header line, got a file of unknown format; convert it to one of these "
       "(docs/model-files.md), or look whether its first lines are missing",
       info.path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mt/station_data.hpp"
+#include "physics/mt/observations.hpp"
 
 #include <optional>
 #include <string>
@@ -35,6 +35,15 @@ struct EmData {
 /// file, row with too few columns, number out of range, no MT datum). source: mare2dem.bitbucket.io, "data
 /// file format".
 [[nodiscard]] EmData read_data(const std::string& path);
+
+/// Returns the kinds of data that such files hold.
+[[nodiscard]] std::vector<physics::mt::Datum> data_held();
+
+/// Returns the text of an EMData_2.2 file with the kept data: receivers at y, z and with the tilt of the
+/// stations, log10 ρₐ, phases, and parts of impedances and tippers. `title`: one line. A depth that is not
+/// known is written as 0. What was read from a file is read back bit for bit. errors: InvalidArgument when no
+/// datum is kept, or one has no type here or no error above 0.
+[[nodiscard]] std::string text_of(const physics::mt::Observations& data, const std::string& title);
 
 /// Returns the word after "Format:" when the bytes start such a file.
 [[nodiscard]] std::optional<std::string> emdata_version(std::string_view bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/mare2dem/data_types.hpp"
 
+#include "io/mare2dem/data.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -50,6 +51,21 @@ const EmDataType* emdata_type(int code) {
   const auto found = std::find_if(known_types.begin(), known_types.end(),
                                   [code](const EmDataType& type) { return type.code == code; });
   return found == known_types.end() ? nullptr : &*found;
+}
+
+const EmDataType* emdata_type(Datum datum) {
+  const auto* const found = std::ranges::find_if(known_types, [datum](const EmDataType& type) {
+    const bool is_written = !is_polar(type.form) && type.form != EmDataForm::apparent_resistivity;
+    return is_written && type.quantity == datum;
+  });
+  return found == known_types.end() ? nullptr : found;
+}
+
+std::vector<Datum> data_held() {
+  std::vector<Datum> held;
+  for (const EmDataType& type : known_types)
+    if (emdata_type(type.quantity) == &type) held.push_back(type.quantity);
+  return held;
 }
 
 double value_of(EmDataForm form, double written) {

@@ -21,6 +21,8 @@ struct EmDataType {
 
 /// Returns the type of a code; null for a type that is not read.
 [[nodiscard]] const EmDataType* emdata_type(int code);
+/// Returns the type in which a datum is written; null where there is none.
+[[nodiscard]] const EmDataType* emdata_type(physics::mt::Datum datum);
 [[nodiscard]] inline bool is_polar(EmDataForm form) {
   return form == EmDataForm::amplitude || form == EmDataForm::phase;
 }

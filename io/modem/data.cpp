@@ -417,21 +417,14 @@ class DataReader {
         return add(header, datum, frequency_hz, {std::log10(value), sigma / (value * physics::mt::ln10)},
                    station);
       case FloorKind::phase:
-        return add(
-            header, datum, frequency_hz,
-            {unfolded_deg(header, datum, value) / physics::mt::deg_per_rad, sigma / physics::mt::deg_per_rad},
-            station);
+        return add(header, datum, frequency_hz,
+                   {unfolded_deg(datum, value, header.block->dimension == 3 && header.conjugate) /
+                        physics::mt::deg_per_rad,
+                    sigma / physics::mt::deg_per_rad},
+                   station);
       default:
         return add(header, datum, frequency_hz, {value, sigma}, station);
     }
-  }
-
-  /// Files hold phases of Zyx folded by +180 degrees. Those of 2-D are always for exp(+i omega t), those of
-  /// 3-D for the sign of the header.
-  static double unfolded_deg(const Header& header, Datum datum, double phase_deg) {
-    const double here = header.block->dimension == 3 && header.conjugate ? -phase_deg : phase_deg;
-    if (datum == Datum::phase_xy) return here;
-    return std::remainder(here > -90.0 ? here - 180.0 : here, 360.0);
   }
 
   /// Real data cannot be rotated: their channels must lie along the axes of the file.

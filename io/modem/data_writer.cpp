@@ -3,6 +3,7 @@
 #include "io/modem/words.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/conventions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +25,16 @@ using physics::mt::Datum;
 using physics::mt::LocalFrame;
 using physics::mt::MaskReason;
 using physics::mt::Observations;
+using physics::mt::preimage;
 using physics::mt::Station;
 
 constexpr double no_error = 2e15;  ///< ModEM's mark of a datum without an error
 
 struct Value {
   double value, sigma;
+};
+struct Texts {
+  std::string value, error;
 };
 /// Kept data by station, frequency and quantity: the order of the rows in a block.
 using Table = std::map<std::tuple<int, int, Datum>, Value>;
@@ -167,7 +172,7 @@ class DataWriter {
     if (found == table_.end()) return;
     written_.insert(found->first);
     append_head(block, component, station, frequency);
-    const auto [value, error] = in_file(component.datum, found->second);
+    const auto [value, error] = texts_of(component.datum, found->second);
     fmt::format_to(std::back_inserter(text_), " {} {}\n", value, error);
   }
 
@@ -195,25 +200,32 @@ class DataWriter {
                    sign * number(im->second.value), error_of(re->second.sigma, factor));
   }
 
-  /// Returns a real datum and its error in the units of the file.
-  Value in_file(Datum datum, const Value& number) const {
-    const auto error = [&](double per_unit) {
-      return number.sigma > 0.0 && std::isfinite(number.sigma) ? number.sigma * per_unit : no_error;
-    };
+  /// Returns the error of a real datum, which the reader divides by a factor.
+  static std::string error_text(double sigma, double factor) {
+    if (!(sigma > 0.0) || !std::isfinite(sigma)) return text::shortest(no_error);
+    return text::shortest_preimage(sigma, sigma * factor, [factor](double error) { return error / factor; });
+  }
+
+  /// Returns a real datum and its error as the file states them.
+  [[nodiscard]] Texts texts_of(Datum datum, const Value& number) const {
     switch (physics::mt::rule_of(datum).floor) {
       case physics::mt::FloorKind::log10_rho: {
         const double rho =
             preimage(number.value, std::pow(10.0, number.value), [](double r) { return std::log10(r); });
-        return {rho, error(rho * physics::mt::ln10)};
+        return {text::shortest(rho), error_text(number.sigma, rho * physics::mt::ln10)};
       }
       case physics::mt::FloorKind::phase: {
         const double degrees = number.value * physics::mt::deg_per_rad;
         const double phase = datum == Datum::phase_yx ? folded(degrees) : degrees;
         const bool is_turned = dimension_ == 3 && options_.sign == ModemSign::minus;
-        return {is_turned ? -phase : phase, error(physics::mt::deg_per_rad)};
+        const auto reads_as = [&](double written) {
+          return unfolded_deg(datum, written, is_turned) / physics::mt::deg_per_rad;
+        };
+        return {text::shortest_preimage(number.value, is_turned ? -phase : phase, reads_as),
+                error_text(number.sigma, physics::mt::deg_per_rad)};
       }
       default:
-        return {number.value, error(1.0)};
+        return {text::shortest(number.value), error_text(number.sigma, 1.0)};
     }
   }
 

@@ -5,6 +5,7 @@
 #include "io/modem/words.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/conventions.hpp"
 #include "physics/mt/ranges.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ using physics::mesh::TensorGrid;
 using physics::mt::largest_coordinate_m;
 using physics::mt::largest_resistivity_ohm_m;
 using physics::mt::least_resistivity_ohm_m;
+using physics::mt::preimage;
 
 constexpr const char* reader = "io::modem::read_model";
 constexpr double largest_air_ohm_m = 1e20;  ///< files state 1e12 to 1e17 ohm m for air

@@ -58,7 +58,7 @@ struct ModemDataOptions {
 [[nodiscard]] std::vector<physics::mt::StationData> read_data(const std::string& path);
 
 /// Writes the kept data as ModEM blocks; masked data are left out, a σ that is not positive is written as
-/// 2e15. What was read from a file is read back bit for bit (phases to rounding). errors: FileError;
+/// 2e15. What was read from a file is read back bit for bit. errors: FileError;
 /// InvalidArgument when there is no datum, a complex one has only one part, or the format has no block for
 /// it.
 void write_data(const std::string& path, const physics::mt::Observations& data,

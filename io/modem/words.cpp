@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace lodestone::io::modem {
 namespace {
@@ -177,6 +178,12 @@ std::optional<ModemModelHead> modem_model_head(std::string_view bytes) {
     return ModemModelHead{3, counts[0], counts[1], counts[2], counts.size() == 4 && counts[3] != 0};
   }
   return std::nullopt;
+}
+
+double unfolded_deg(physics::mt::Datum datum, double written_deg, bool is_turned) {
+  const double phase_deg = is_turned ? -written_deg : written_deg;
+  if (datum == physics::mt::Datum::phase_xy) return phase_deg;
+  return std::remainder(phase_deg > -90.0 ? phase_deg - 180.0 : phase_deg, 360.0);
 }
 
 }  // namespace lodestone::io::modem

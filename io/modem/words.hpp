@@ -3,7 +3,6 @@
 
 #include "io/modem/modem.hpp"
 
-#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +43,9 @@ struct ModemBlock {
 [[nodiscard]] std::string_view name_of(ModemUnits units);
 [[nodiscard]] std::string_view short_name_of(ModemUnits units);  ///< "V/m/T", "mV/km/nT", "ohm"
 [[nodiscard]] double ohm_per(ModemUnits units);
+/// Returns the phase in degrees of a number in a file: phases of Zyx are folded there by +180°. `is_turned`:
+/// the file is 3-D and e^{-iωt}; those of 2-D are always those of e^{+iωt}.
+[[nodiscard]] double unfolded_deg(physics::mt::Datum datum, double written_deg, bool is_turned);
 
 /// The head of the first block of a ModEM data file; empty when the bytes are no such file.
 struct ModemDataHead {
@@ -62,19 +64,5 @@ struct ModemModelHead {
 
 /// Returns true for the bytes of a covariance file, which begins with a box of text.
 [[nodiscard]] bool is_modem_covariance(std::string_view bytes);
-
-/// Returns the number x next to `guess` for which f(x) is exactly `target`, so that reading undoes writing;
-/// the guess itself when there is none.
-template <class Function>
-[[nodiscard]] double preimage(double target, double guess, const Function& f) {
-  double up = guess, down = guess;
-  for (int i = 0; i < 3; ++i) {
-    if (f(up) == target) return up;
-    if (f(down) == target) return down;
-    up = std::nextafter(up, INFINITY);
-    down = std::nextafter(down, -INFINITY);
-  }
-  return guess;
-}
 
 }  // namespace lodestone::io::modem

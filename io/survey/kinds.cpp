@@ -2,12 +2,15 @@
 #include "io/survey/kinds.hpp"
 
 #include "io/emtf/xml.hpp"
+#include "io/femtic/observe.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "io/wsinv/data.hpp"
 #include "io/zfile/zfile.hpp"
 #include "io/zonge/zonge.hpp"
 
@@ -105,6 +108,9 @@ FileKind kind_of_file(const std::string& path) {
   if (emtf::is_emtf_xml(bytes)) return FileKind::emtf_xml;
   if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
+  if (occam2d::is_occam2d_data(bytes)) return FileKind::occam2d_data;
+  if (femtic::is_observe(bytes)) return FileKind::femtic_data;
+  if (wsinv::is_wsinv_data(bytes)) return FileKind::wsinv_data;
   if (zfile::is_z_file(bytes)) return FileKind::z_file;
   if (zonge::is_avg(bytes)) return FileKind::zonge_avg;
   if (jones::is_j_file(bytes)) return FileKind::j_format;

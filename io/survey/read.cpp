@@ -5,19 +5,24 @@
 #include "engine/core/log.hpp"
 #include "engine/core/options.hpp"
 #include "io/emtf/xml.hpp"
+#include "io/femtic/observe.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/mth5/mth5.hpp"
 #include "io/survey/rows_csv.hpp"
 #include "io/survey/store.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
+#include "io/wsinv/data.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace lodestone::io::survey {
 namespace {
@@ -51,8 +56,9 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
 
 bool holds_stations(FileKind kind) {
   using enum FileKind;
-  constexpr std::array kinds{edi,           emtf_xml,      z_file, j_format,  zonge_avg,
-                             modem_data_2d, modem_data_3d, emdata, mt2d_data, csv_rows};
+  constexpr std::array kinds{edi,           emtf_xml,      z_file,  j_format,  zonge_avg,
+                             modem_data_2d, modem_data_3d, emdata,  mt2d_data, occam2d_data,
+                             femtic_data,   wsinv_data,    csv_rows};
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
@@ -60,9 +66,7 @@ bool holds_stations(FileKind kind) {
 void make_names_unique(std::vector<StationData>& stations) {
   std::set<std::string> taken;
   for (auto& station : stations) {
-    const std::string name = station.site.name;
-    for (int suffix = 2; !taken.insert(station.site.name).second; ++suffix)
-      station.site.name = fmt::format("{}_{}", name, suffix);
+    const std::string name = std::exchange(station.site.name, text::untaken_name(station.site.name, taken));
     if (station.site.name == name) continue;
     station.remarks.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
                                           station.path, name, station.site.name));
@@ -99,7 +103,9 @@ FileKind kind_of(const std::string& path, const ReadOptions& options) {
 bool may_hold_stations(const std::string& file) {
   try {
     const FileKind kind = kind_of(file, {});
-    return holds_stations(kind) || (kind == FileKind::hdf5 && is_survey(hdf5::Hdf5Source(file)));
+    if (kind != FileKind::hdf5) return holds_stations(kind);
+    const hdf5::Hdf5Source source(file);
+    return is_survey(source) || mth5::is_mth5(source);
   } catch (const core::Error&) {
     return true;
   }
@@ -109,8 +115,8 @@ bool may_hold_stations(const std::string& file) {
   throw core::FormatError(
       "io::survey::read#not_stations",
       "{}:1: expected a file of stations (EDI, EMTF XML, Z-file, J-format, Zonge AVG, ModEM data, "
-      "MARE2DEM data, MT2DData, "
-      "CSV or a survey file), got {}; check the path",
+      "MARE2DEM data, MT2DData, Occam2D data, FEMTIC data, WSINV3DMT data, "
+      "MTH5, CSV or a survey file), got {}; check the path",
       path, core::word(kind));
 }
 
@@ -118,7 +124,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
   const FileKind kind = kind_of(path, options);
   switch (kind) {
     case FileKind::edi:
-      return {edi::read(path, options.edi)};
+      return edi::read_all(path, options.edi);
     case FileKind::emtf_xml:
       return {emtf::read(path, options.emtf)};
     case FileKind::modem_data_2d:
@@ -128,6 +134,12 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return mare2dem::read_data(path).stations;
     case FileKind::mt2d_data:
       return mt2d::read_data(path);
+    case FileKind::occam2d_data:
+      return occam2d::read_data(path, options.occam2d);
+    case FileKind::femtic_data:
+      return femtic::read_data(path, options.femtic);
+    case FileKind::wsinv_data:
+      return wsinv::read_data(path, options.wsinv);
     case FileKind::z_file:
       return {zfile::read(path, options.zfile)};
     case FileKind::j_format:
@@ -138,6 +150,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
       return read_rows_csv(path);
     case FileKind::hdf5:
       if (is_survey(hdf5::Hdf5Source(path))) return read_survey(path);
+      if (mth5::is_mth5(hdf5::Hdf5Source(path))) return mth5::read(path, options.mth5);
       refuse_kind(path, kind);
     default:
       refuse_kind(path, kind);

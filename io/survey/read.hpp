@@ -3,6 +3,7 @@
 
 #include "io/edi/reader.hpp"
 #include "io/jones/jones.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/zfile/zfile.hpp"
 #include "io/zonge/zonge.hpp"
@@ -17,18 +18,20 @@ namespace lodestone::io::survey {
 /// The choices of `read`.
 struct ReadOptions {
   edi::EdiOptions edi{};
-  physics::mt::Conventions emtf{};
+  physics::mt::Conventions emtf{}, femtic{}, wsinv{}, mth5{};
   jones::Options jones{};
   zfile::Options zfile{};
   zonge::Options zonge{};
+  occam2d::Options occam2d{};
   /// Names of stations: only these are returned, in this order. Empty: all, in the order of files and rows.
   std::vector<std::string> station_order{};
   std::optional<FileKind> kind{};  ///< kind of every file; absent: by the content of each
 };
 
 /// Reads stations from a file of any kind that holds some, or from a folder of EDI files. Kinds: EDI, Z-file,
-/// J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData. errors: those of the readers and of `read_folder`;
-/// FormatError (no file of stations), ConfigError (a name of `station_order` is not there).
+/// J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, WSINV3DMT, MTH5. errors: those of the
+/// readers and of `read_folder`; FormatError (no file of stations), ConfigError (a name of `station_order` is
+/// not there).
 [[nodiscard]] std::vector<physics::mt::StationData> read(const std::string& path,
                                                          const ReadOptions& options = {});
 

@@ -5,19 +5,25 @@
 #include "engine/core/error.hpp"
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
+#include "io/geodesy/profile.hpp"
 #include "io/jones/jones.hpp"
+#include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/survey/observe.hpp"
+#include "io/survey/profile_files.hpp"
 #include "io/survey/rows_csv.hpp"
 #include "io/survey/store.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "io/wsinv/data.hpp"
 #include "io/zfile/zfile.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 namespace lodestone::io::survey {
@@ -125,11 +131,47 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
   return {{path}, losses.in_words()};
 }
 
+/// Writes stations at the places of a map, turned to its axes.
+WriteResult write_wsinv(const std::string& path, const std::vector<StationData>& stations,
+                        const mt::ProfileOptions& options) {
+  const mt::Profile map = geodesy::map(stations, options);
+  std::vector<StationData> placed = stations;
+  Losses losses;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    placed[i].site.x_m = map.offset_m[i];
+    placed[i].site.y_m = map.y_m[i];
+    mt::rotate_rows(placed[i], map.azimuth_deg - 90.0);
+    losses.add(mt::not_held(stations[i], {.local_places = true}));
+  }
+  mt::Written written = wsinv::text_of(placed);
+  text::write_bytes_atomically(path, written.text);
+  std::ranges::move(losses.in_words(), std::back_inserter(written.lost));
+  return {{path}, written.lost};
+}
+
+WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
+                          WriteFormat format, const Placing& placing) {
+  const ProfileData profile = profile_data(stations, format, placing);
+  if (format == WriteFormat::modem2d) {
+    modem::write_data(path, profile.data, {.dimension = 2, .comment = profile.title});
+  } else {
+    text::write_bytes_atomically(path, format == WriteFormat::occam2d
+                                           ? occam2d::text_of(profile.data, profile.title)
+                                           : mare2dem::text_of(profile.data, profile.title));
+  }
+  return {{path}, profile.lost};
+}
+
 }  // namespace
 
 bool is_of_one_station(WriteFormat format) {
   using enum WriteFormat;
   return format == edi || format == emtf || format == zfile || format == jones;
+}
+
+bool is_of_profile(WriteFormat format) {
+  using enum WriteFormat;
+  return format == modem2d || format == mare2dem || format == occam2d;
 }
 
 std::optional<WriteFormat> format_of_ending(const std::string& path) {
@@ -139,9 +181,11 @@ std::optional<WriteFormat> format_of_ending(const std::string& path) {
 }
 
 WriteResult write(const std::string& path, const std::vector<StationData>& stations, WriteFormat format,
-                  const mt::ProfileOptions& map) {
+                  const Placing& placing) {
   if (is_of_one_station(format)) return write_each(path, stations, format);
-  if (format == WriteFormat::modem) return write_modem(path, stations, map);
+  if (is_of_profile(format)) return write_profile(path, stations, format, placing);
+  if (format == WriteFormat::wsinv) return write_wsinv(path, stations, placing.line);
+  if (format == WriteFormat::modem) return write_modem(path, stations, placing.line);
   if (format == WriteFormat::survey) {
     write_survey(path, stations);
     return {{path}, {}};

@@ -12,14 +12,18 @@
 namespace lodestone::io::survey {
 
 /// The formats in which stations can be written.
-enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, csv };
+enum class WriteFormat { survey, edi, emtf, zfile, jones, modem, modem2d, mare2dem, occam2d, wsinv, csv };
 constexpr auto words(WriteFormat) {
   using enum WriteFormat;
-  return core::Words<WriteFormat>{{survey, "survey"}, {edi, "edi"},     {emtf, "emtf"}, {zfile, "zfile"},
-                                  {jones, "jones"},   {modem, "modem"}, {csv, "csv"}};
+  return core::Words<WriteFormat>{
+      {survey, "survey"},   {edi, "edi"},     {emtf, "emtf"},       {zfile, "zfile"},
+      {jones, "jones"},     {modem, "modem"}, {modem2d, "modem2d"}, {mare2dem, "mare2dem"},
+      {occam2d, "occam2d"}, {wsinv, "wsinv"}, {csv, "csv"}};
 }
 /// Returns true for formats whose files hold one station.
 [[nodiscard]] bool is_of_one_station(WriteFormat format);
+/// Returns true for formats whose stations stand along a profile.
+[[nodiscard]] bool is_of_profile(WriteFormat format);
 /// Returns the format of a name by its ending: .h5, .edi, .xml, .zmm, .j, .dat, .csv; nothing for another.
 [[nodiscard]] std::optional<WriteFormat> format_of_ending(const std::string& path);
 
@@ -29,11 +33,18 @@ struct WriteResult {
   std::vector<std::string> paths, lost;
 };
 
+/// The places of stations in formats with coordinates x and y.
+struct Placing {
+  physics::mt::ProfileOptions line{};  ///< profile or map
+  std::optional<double> strike_deg{};  ///< x axis of data on a profile; absent: perpendicular to it
+};
+
 /// Writes stations: to one file, or to a folder of files named after the sites where a format holds one
-/// station. A file of ModEM has x and y of `map`. errors: FileError; InvalidArgument for several stations
-/// in one such file, and where a format has no place for what there is.
+/// station. ModEM in 3-D and WSINV3DMT have x and y of a map, formats of a profile have y along it. errors:
+/// FileError; InvalidArgument for several stations in one such file, and where a format has no place for what
+/// there is.
 [[nodiscard]] WriteResult write(const std::string& path,
                                 const std::vector<physics::mt::StationData>& stations, WriteFormat format,
-                                const physics::mt::ProfileOptions& map = {});
+                                const Placing& placing = {});
 
 }  // namespace lodestone::io::survey

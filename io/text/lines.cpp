@@ -23,6 +23,12 @@ std::string checked_name(std::string_view name, std::string_view reader, const s
   return std::string(text);
 }
 
+std::string untaken_name(const std::string& name, std::set<std::string>& taken) {
+  std::string out = name;
+  for (int suffix = 2; !taken.insert(out).second; ++suffix) out = fmt::format("{}_{}", name, suffix);
+  return out;
+}
+
 LineReader::LineReader(const std::string& bytes, std::string path, std::string reader,
                        std::string comment_marks)
     : lines_(split_lines(bytes)),

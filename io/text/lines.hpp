@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace lodestone::io::text {
 /// bytes. It is refused rather than cut, since two names that begin alike would become one.
 [[nodiscard]] std::string checked_name(std::string_view name, std::string_view reader,
                                        const std::string& where);
+
+/// Returns the name, with "_2", "_3" … behind it where it is taken, and takes it.
+[[nodiscard]] std::string untaken_name(const std::string& name, std::set<std::string>& taken);
 
 /// A reader of a text file line by line, without comments and empty lines.
 class LineReader {

@@ -192,6 +192,22 @@ std::string shortest(double value, std::string_view empty) {
   return std::isnan(value) ? std::string(empty) : fmt::format("{}", value);
 }
 
+std::string shortest_preimage(double value, double guess, const std::function<double(double)>& forward) {
+  constexpr int most_digits = 17, most_units = 64;
+  for (int digits = 1; digits <= most_digits; ++digits) {
+    const double rounded = parsed(fmt::format("{:.{}g}", guess, digits)).value_or(guess);
+    if (forward(rounded) == value) return shortest(rounded);
+  }
+  double above = guess, below = guess;
+  for (int unit = 0; unit < most_units; ++unit) {
+    if (forward(above) == value) return shortest(above);
+    if (forward(below) == value) return shortest(below);
+    above = std::nextafter(above, std::numeric_limits<double>::infinity());
+    below = std::nextafter(below, -std::numeric_limits<double>::infinity());
+  }
+  return shortest(guess);
+}
+
 std::string printable(std::string_view text, std::size_t limit) {
   std::string out(text.substr(0, limit));
   for (char& c : out) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ struct Angle {
 
 /// Returns the shortest text that reads back as the same double; `empty` for NaN.
 [[nodiscard]] std::string shortest(double value, std::string_view empty = "nan");
+/// Returns the shortest text of a number near `guess` that `forward` turns into exactly this value, so that
+/// it is written as it was read. Without such a number, returns the text of the guess.
+[[nodiscard]] std::string shortest_preimage(double value, double guess,
+                                            const std::function<double(double)>& forward);
 /// Returns the text fit for a message: at most `limit` bytes, control and non-ASCII bytes replaced by '?'.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t limit = 60);
 

@@ -7,7 +7,7 @@
 #include "io/geodesy/profile.hpp"
 #include "io/vtk/series.hpp"
 #include "io/vtk/vtk_file.hpp"
-#include "physics/mt/datum.hpp"
+#include "physics/mt/analysis/phase_tensor.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -83,27 +83,23 @@ Places places_of(const std::vector<mt::StationData>& stations, const mt::Profile
   return places;
 }
 
-/// The size and direction of a phase tensor. source: Caldwell et al. 2004 (Geophys. J. Int. 158, 457).
-struct PhaseEllipse {
-  double largest = NAN, least = NAN;  ///< singular values; the least has the sign of the determinant
-  double azimuth_rad = NAN;           ///< direction of the larger axis, from x to y
-  double skew_rad = NAN;              ///< β
-};
+/// Stands where an impedance is missing: every number of the tensor is missing, too.
+const mt::PhaseTensor no_tensor{.max = mt::not_given,
+                                    .min = mt::not_given,
+                                    .azimuth_deg = mt::not_given,
+                                    .skew_deg = mt::not_given};
 
-PhaseEllipse phase_ellipse(const mt::Elements::Values& values, double omega) {
-  const auto part = [&](const char* name) { return mt::rule_of(mt::datum_from(name)).value(values, omega); };
-  const double xx = part("phase_tensor_xx"), xy = part("phase_tensor_xy"), yx = part("phase_tensor_yx"),
-               yy = part("phase_tensor_yy");
-  const double even = 0.5 * std::hypot(xx + yy, xy - yx), odd = 0.5 * std::hypot(xx - yy, xy + yx);
-  const double alpha = 0.5 * std::atan2(xy + yx, xx - yy), beta = 0.5 * std::atan2(xy - yx, xx + yy);
-  return {even + odd, even - odd, alpha - beta, beta};
+/// Returns the phase tensor of a row in its own axes, so that its azimuth counts from x.
+mt::PhaseTensor tensor_of(const mt::StationRow& row) {
+  const auto impedance = mt::impedance_of(row);
+  return impedance ? mt::phase_tensor(*impedance).value_or(no_tensor) : no_tensor;
 }
 
 /// The values of a station at one period, in the axes of the files.
 struct Reading {
   std::size_t station = 0;
   mt::StationRow row{};
-  PhaseEllipse ellipse{};
+  mt::PhaseTensor ellipse{};
 };
 
 /// The readings of one period.
@@ -118,7 +114,7 @@ std::vector<Period> periods_of(const std::vector<mt::StationData>& stations, dou
   for (std::size_t k = 0; k < stations.size(); ++k) {
     for (const mt::StationRow& row : stations[k].rows) {
       all.push_back({k, mt::rotated(row, x_azimuth_deg), {}});
-      all.back().ellipse = phase_ellipse(all.back().row.values, mt::omega(row.frequency_hz));
+      all.back().ellipse = tensor_of(all.back().row);
     }
   }
   if (all.empty())
@@ -153,10 +149,10 @@ constexpr std::array<Field, 9> fields{{
        return mt::apparent_resistivity_ohm_m(r.row.values[Element::zyx], r.row.frequency_hz);
      }},
     {"phase_yx_deg", [](const Reading& r) { return mt::phase_deg(r.row.values[Element::zyx]); }},
-    {"phi_max_deg", [](const Reading& r) { return std::atan(r.ellipse.largest) * mt::deg_per_rad; }},
-    {"phi_min_deg", [](const Reading& r) { return std::atan(r.ellipse.least) * mt::deg_per_rad; }},
-    {"skew_beta_deg", [](const Reading& r) { return r.ellipse.skew_rad * mt::deg_per_rad; }},
-    {"ellipse_azimuth_deg", [](const Reading& r) { return r.ellipse.azimuth_rad * mt::deg_per_rad; }},
+    {"phi_max_deg", [](const Reading& r) { return r.ellipse.max_deg(); }},
+    {"phi_min_deg", [](const Reading& r) { return r.ellipse.min_deg(); }},
+    {"skew_beta_deg", [](const Reading& r) { return r.ellipse.skew_deg; }},
+    {"ellipse_azimuth_deg", [](const Reading& r) { return r.ellipse.azimuth_deg; }},
 }};
 
 /// The stations of a survey and their places.
@@ -227,15 +223,16 @@ void write_ellipses(const Survey& survey, const std::vector<Reading>& all, const
   const vtkNew<vtkCellArray> polygons;
   std::vector<Reading> readings;
   for (const Reading& reading : all) {
-    const PhaseEllipse& ellipse = reading.ellipse;
-    if (!std::isfinite(ellipse.largest) || !(ellipse.largest > 0.0)) continue;
+    const mt::PhaseTensor& ellipse = reading.ellipse;
+    if (!std::isfinite(ellipse.max) || !(ellipse.max > 0.0)) continue;
     const mesh::MapPlace& at = survey.places.at[reading.station];
-    const double cos = std::cos(ellipse.azimuth_rad), sin = std::sin(ellipse.azimuth_rad);
+    const double azimuth_rad = ellipse.azimuth_deg / mt::deg_per_rad;
+    const double cos = std::cos(azimuth_rad), sin = std::sin(azimuth_rad);
     std::array<vtkIdType, n_corners> corners{};
     for (int k = 0; k < n_corners; ++k) {
       const double angle = 2.0 * std::numbers::pi * k / n_corners;
       const double along = survey.places.ellipse_m * std::cos(angle),
-                   across = survey.places.ellipse_m * ellipse.least / ellipse.largest * std::sin(angle);
+                   across = survey.places.ellipse_m * ellipse.min / ellipse.max * std::sin(angle);
       corners[static_cast<std::size_t>(k)] = points->InsertNextPoint(
           at.east_m + along * sin + across * cos, at.north_m + along * cos - across * sin, at.elevation_m);
     }

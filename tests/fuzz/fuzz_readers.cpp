@@ -6,6 +6,7 @@
 #include "io/edi/reader.hpp"
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
+#include "io/femtic/observe.hpp"
 #include "io/info/info.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
@@ -13,12 +14,16 @@
 #include "io/modem/covariance.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
+#include "io/mth5/mth5.hpp"
+#include "io/occam2d/data.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
 #include "io/survey/store.hpp"
 #include "io/toml/options.hpp"
+#include "io/wsinv/data.hpp"
 #include "io/zfile/zfile.hpp"
 #include "io/zonge/zonge.hpp"
+#include "physics/mt/selection.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -140,6 +145,27 @@ const std::string j_format =
     "ZXY S.I.\n 3\n-256.0 0.1671 0.2863 0.5974E-02 1.00\n-.1032E+05-.1504 0.7090 0.4126 1.00\n"
     "-999. -999. -999. -999. -999.\nTZX\n 1\n 42.68 -.1181 -.2649E-01 0.1212E-01 1.00\n";
 
+const std::string occam2d_data =
+    "FORMAT: OCCAM2MTDATA_1.0\nTITLE: x\nSITES: 2\n a\n b\nOFFSETS (M):\n 0.0\n 310\nFREQUENCIES: 2\n 100 "
+    "0.3\n"
+    "DATA BLOCKS: 6\nSITE FREQ TYPE DATUM ERROR\n 1 1 1 2.125 0.0434\n 1 1 2 47.25 2.86\n 1 2 9 100 10\n"
+    " 2 1 6 33.125 1.5\n 2 2 3 -0.12 0.02\n 2 2 4 0.03 0.02\n";
+
+const std::string femtic_data =
+    "MT 1\n1 1 -13.0 2.5\n1\n0.1 1e-4 2e-4 6e-3 -7e-3 -5e-3 4e-3 3e-4 -4e-4\n -1e-5 1e-5 3e-4 -3e-4 -2e-4 "
+    "2e-4 1 1\n"
+    "VTF 1\n3 3 1 -13.0 2.5 1\n0.1 0.1 0.2 -0.3 0.4 0.01 0.01 0.02 -0.02\nHTF 1\n4 1 0 0\n1\n"
+    "1 0.9 0.1 0 0 0 0 1.1 -0.1 .1 .1 .1 .1 .1 .1 .1 .1\nPT 1\n9 9 0 1\n1\n1 -0.9 0.1 0.2 -1.1 0.1 0.1 0.1 "
+    "9999\n"
+    "APP_RES_AND_PHS 1\n5 5 1 0 0 0\n1\n10 2 10 100 -50 200 130 3 20 0.1 1 5 2 4 -1 -1 1\nNMT 1\n 5 5 "
+    "1\nEND\n";
+
+const std::string wsinv_data =
+    "2 1 8\nStation_Location: N-S\n-1000.5\n2000\nStation_Location: E-W\n0 10\nDATA_Period: 0.1\n"
+    "1e-3 2e-3 2e-2 -2e-2\n-2e-2 2e-2 3e-4 -4e-4\n1e-3 2e-3 3e-2 -2e-2 -2e-2 2e-2 0 0\nERROR_Period: 0.1\n"
+    "1e-4 1e-4 2e-3 2e-3 2e-3 2e-3 1e-4 1e-4\n1e-4 1e-4 3e-3 4e-3 2e-3 2e-3 1 1\nERMAP_Period: 0.1\n"
+    "1 1 10 10 1 1 1 1\n1 1 1 1 1 1 1 1\n";
+
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
@@ -203,6 +229,28 @@ TEST_CASE("fuzz: the readers of Z-files, J-format and Zonge AVG survive damaged 
       [](const std::string& bytes, const std::string& path) { (void)io::zonge::parse(bytes, path); });
 }
 
+TEST_CASE("fuzz: the Occam2D reader survives damaged files", "[fuzz]") {
+  check_survives(occam2d_data, [](const std::string&, const std::string& path) {
+    (void)io::occam2d::text_of(stated_data(io::occam2d::read_data(path)), "");
+  });
+}
+
+TEST_CASE("fuzz: the FEMTIC reader survives damaged files", "[fuzz]") {
+  check_survives(femtic_data,
+                 [](const std::string&, const std::string& path) { (void)io::femtic::read_data(path); });
+}
+
+TEST_CASE("fuzz: the WSINV3DMT reader survives damaged files", "[fuzz]") {
+  check_survives(wsinv_data, [](const std::string&, const std::string& path) {
+    (void)io::wsinv::text_of(io::wsinv::read_data(path));
+  });
+}
+
+TEST_CASE("fuzz: the MTH5 reader survives damaged files", "[fuzz]") {
+  check_survives(text_of_file(source_path("tests/data/mth5/mth5_0.2.0.h5")),
+                 [](const std::string&, const std::string& path) { (void)io::mth5::read(path); });
+}
+
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
     (void)io::toml::parse_options_toml(bytes, path);
@@ -229,7 +277,8 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
         text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
         text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000), j_format,
         text_of_file(source_path("tests/data/zfile/tf_zmm.zmm")).substr(0, 3000),
-        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000)}) {
+        text_of_file(source_path("tests/data/zonge/tf_zonge.avg")).substr(0, 3000), occam2d_data, femtic_data,
+        wsinv_data}) {
     check_survives(text, [](const std::string&, const std::string& path) {
       const auto info = io::info::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");

@@ -44,6 +44,17 @@ with Folder() as folder:
     expect(0, ["wrote 59 stations"], "convert", folder / "survey.h5", "-o", folder / "data.dat", "--epsg", "32611", "--floor", "impedance=0.05", "--periods", "1,100")
     expect(0, ["ModEM 3-D data", "gv100"], "info", folder / "data.dat")
 
+    # Profiles: Occam2D's data, projected and turned to strike, and the same bytes from what was read
+    said = expect(0, ["wrote 59 stations", "latitude, longitude and elevation"], "convert", folder / "survey.h5", "-o", folder / "line.dat", "--to", "occam2d", "--profile-azimuth", "70", "--profile-origin", "gv110", "--floor", "impedance=0.05", "--floor", "tipper=0.02")
+    expect(0, ["Occam2D data", "gv100"], "info", folder / "line.dat")
+    expect(0, ["wrote 59 stations"], "convert", folder / "line.dat", "-o", folder / "again.dat", "--to", "occam2d")
+    line, again = (open(folder / name).read() for name in ("line.dat", "again.dat"))
+    check("profile along 70 degrees, strike -20 degrees" in line, "the title states the profile")
+    check(line.split("SITES:")[1] == again.split("SITES:")[1], "the same text of all data after reading them")
+    check("\n   0\n" in line, "the origin stands at 0")
+    expect_error(5, "on_line_already", [], "convert", folder / "line.dat", "-o", folder / "other.dat", "--to", "occam2d", "--profile-azimuth", "10")
+    expect(2, ["--profile-azimuth"], "convert", EDI, "-o", folder / "x.csv", "--profile-azimuth", "10")
+
     # Signs and units that are given; one bad file of many is named and skipped
     wrong = folder / "wrong"
     os.makedirs(wrong)

@@ -108,7 +108,7 @@ struct ConvertArguments {
   std::optional<io::survey::WriteFormat> format{};  ///< absent: files for ParaView
   io::survey::Edits edits{};
   io::survey::ReadOptions read{};
-  physics::mt::ProfileOptions map{};  ///< projection of formats with coordinates x and y
+  io::survey::Placing placing{};  ///< places in formats with coordinates x and y
 };
 
 /// The options of `selftest vae-synthetic`.

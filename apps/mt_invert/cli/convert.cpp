@@ -42,8 +42,9 @@ struct Parsed {
   ParsedReading reading;
   std::string to, periods, sites;
   std::vector<std::string> masks, floors;
-  std::optional<double> rotate_deg;
+  std::optional<double> rotate_deg, azimuth_deg;
   std::optional<int> epsg;
+  std::string origin;
 };
 
 std::vector<std::string> names_of(const std::string& text) {
@@ -96,9 +97,9 @@ io::survey::ReadOptions read_options(const ParsedReading& parsed) {
   const auto sign = *core::find_word<physics::mt::TimeFactor>(parsed.sign);
   const auto units = *core::find_word<physics::mt::ImpedanceUnits>(parsed.units);
   options.edi = {*core::find_word<io::edi::EdiVariance>(parsed.variance), sign, units};
-  options.emtf = {sign, units};
+  options.emtf = options.femtic = options.wsinv = options.mth5 = {sign, units};
   options.zfile = {*core::find_word<io::zfile::ZDeclination>(parsed.z_declination), sign, units};
-  options.jones.sign = options.zonge.sign = sign;
+  options.jones.sign = options.zonge.sign = options.occam2d.sign = sign;
   options.jones.units = units;
   options.jones.error = *core::find_word<io::jones::ErrorOf>(parsed.j_errors);
   options.zonge.flagged = *core::find_word<io::zonge::Flagged>(parsed.zonge_flagged);
@@ -140,6 +141,29 @@ std::optional<io::survey::WriteFormat> format_of(const Parsed& parsed) {
                           ".vtp, or a folder with --to, "
                           "got {}",
                           path);
+}
+
+/// Takes over where the stations stand in formats with coordinates. errors: ConfigError for a choice of which
+/// the format has no use.
+void set_placing(const Parsed& parsed, ConvertArguments& to) {
+  using io::survey::WriteFormat;
+  const bool is_of_profile = to.format && io::survey::is_of_profile(*to.format);
+  const bool is_of_map = !to.format || to.format == WriteFormat::modem || to.format == WriteFormat::wsinv;
+  const std::string_view name = to.format ? core::word(*to.format) : for_paraview;
+  if (parsed.epsg && !is_of_profile && !is_of_map)
+    throw core::ConfigError("command line#no_projection",
+                            "--epsg expects a format with coordinates x and y (--to modem, wsinv, vtk, modem2d, "
+                            "mare2dem or occam2d), got {}",
+                            name);
+  if ((parsed.azimuth_deg || !parsed.origin.empty()) && !is_of_profile)
+    throw core::ConfigError("command line#no_profile",
+                            "--profile-azimuth and --profile-origin expect a format of profiles (--to "
+                            "modem2d, mare2dem or occam2d), got {}",
+                            name);
+  if (parsed.epsg) to.placing.line.projection = fmt::format("EPSG:{}", *parsed.epsg);
+  to.placing.line.azimuth_deg = parsed.azimuth_deg;
+  to.placing.line.origin = parsed.origin;
+  to.placing.strike_deg = parsed.rotate_deg;
 }
 
 }  // namespace
@@ -190,8 +214,16 @@ TakeArguments add_convert(CLI::App& app) {
   command->add_option("--floor", parsed->floors, "least error: impedance=SHARE of |Z|, tipper=ERROR")
       ->allow_extra_args(false);
   add_reading(*command, parsed->reading);
-  command->add_option("--epsg", parsed->epsg,
-                      "code of the projection of x and y (modem, vtk; default: local)");
+  command->add_option(
+      "--epsg", parsed->epsg,
+      "code of the projection of x and y (modem, wsinv, vtk and formats of a profile; default: local)");
+  command
+      ->add_option(
+          "--profile-azimuth", parsed->azimuth_deg,
+          "azimuth of the profile (modem2d, mare2dem, occam2d; default: the best line through the stations)")
+      ->check(CLI::Range(-360.0, 360.0));
+  command->add_option("--profile-origin", parsed->origin,
+                      "station at y = 0 of the profile (default: the first along it)");
   return [parsed] {
     ConvertArguments arguments = parsed->arguments;
     arguments.format = format_of(*parsed);
@@ -203,11 +235,7 @@ TakeArguments add_convert(CLI::App& app) {
     for (const std::string& text : parsed->floors) add_floor(text, arguments.edits);
     arguments.edits.azimuth_deg = parsed->rotate_deg;
     arguments.read = read_options(parsed->reading);
-    if (parsed->epsg && arguments.format && *arguments.format != io::survey::WriteFormat::modem)
-      throw core::ConfigError("command line#no_projection",
-                              "--epsg expects a format with coordinates x and y (--to modem or vtk), got {}",
-                              core::word(*arguments.format));
-    if (parsed->epsg) arguments.map.projection = fmt::format("EPSG:{}", *parsed->epsg);
+    set_placing(*parsed, arguments);
     return arguments;
   };
 }

@@ -35,7 +35,7 @@ void check_output(const cli::ConvertArguments& arguments) {
 void write_as(io::survey::WriteFormat format, const std::vector<physics::mt::StationData>& stations,
               const cli::ConvertArguments& arguments) {
   const io::survey::WriteResult result =
-      io::survey::write(arguments.output_path, stations, format, arguments.map);
+      io::survey::write(arguments.output_path, stations, format, arguments.placing);
   for (const std::string& lost : result.lost)
     core::log::warning(core::log::Id("mt_invert#not_held"), "{} cannot hold: {}", core::word(format), lost);
 }
@@ -56,7 +56,7 @@ int run_convert(MPI_Comm comm, const cli::ConvertArguments& arguments) {
     if (arguments.format)
       write_as(*arguments.format, stations, arguments);
     else
-      log_paths(io::vtk::write_survey(arguments.output_path, stations, arguments.map));
+      log_paths(io::vtk::write_survey(arguments.output_path, stations, arguments.placing.line));
     core::log::info("wrote {} stations of {} files to {}", stations.size(), files.size(),
                     arguments.output_path);
   });

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/occam2d/data.hpp"
+#include "io/occam2d/types.hpp"
+#include "io/text/scan.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <tuple>
+
+namespace lodestone::io::occam2d {
+namespace {
+
+using physics::mt::deg_per_rad;
+using physics::mt::MaskReason;
+using physics::mt::Observations;
+
+/// Kept data by station, frequency and code: the order of the rows.
+using Table = std::map<std::tuple<int, int, int>, Eigen::Index>;
+
+Table table_of(const Observations& data) {
+  Table table;
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const physics::mt::DatumKey& key = data.survey.keys[i];
+    if (data.reason[i] != MaskReason::kept) continue;
+    const Type* type = type_of(key.quantity);
+    if (type == nullptr)
+      throw core::InvalidArgument("io::occam2d::text_of#no_type",
+                                  "Occam2D has no type for {}; leave these data out", name_of(key.quantity));
+    const auto at = static_cast<Eigen::Index>(i);
+    if (!(data.sigma[at] > 0.0))
+      throw core::InvalidArgument(
+          "io::occam2d::text_of#no_error", "expected an error above 0 of {} at station {}, got {}; mask it",
+          name_of(key.quantity), data.survey.stations[static_cast<std::size_t>(key.station)].name,
+          data.sigma[at]);
+    table[{key.station, key.frequency, type->code}] = at;
+  }
+  if (table.empty())
+    throw core::InvalidArgument(
+        "io::occam2d::text_of#no_datum",
+        "expected at least one apparent resistivity, phase or tipper with an error, found none");
+  return table;
+}
+
+std::string datum_text(Form form, double value) {
+  if (form == Form::as_it_is) return text::shortest(value);
+  const double guess =
+      form == Form::phase_tm ? (value + std::numbers::pi) * deg_per_rad : value * deg_per_rad;
+  return text::shortest_preimage(value, guess, [form](double written) { return value_of(form, written); });
+}
+
+std::string error_text(Form form, double sigma) {
+  if (form == Form::as_it_is) return text::shortest(sigma);
+  return text::shortest_preimage(sigma, sigma * deg_per_rad,
+                                 [form](double error) { return sigma_of(form, 0.0, error); });
+}
+
+/// Returns a name without the mark of comments.
+std::string site_name(const std::string& name) {
+  std::string out = name.empty() ? "site" : name;
+  std::ranges::replace(out, '!', '_');
+  return out;
+}
+
+}  // namespace
+
+std::string text_of(const Observations& data, const std::string& title) {
+  const Table table = table_of(data);
+  std::string out = fmt::format("FORMAT:           OCCAM2MTDATA_1.0\nTITLE:            {}\n", title);
+  out += fmt::format("SITES:            {}\n", data.survey.stations.size());
+  for (const auto& station : data.survey.stations) out += "   " + site_name(station.name) + "\n";
+  out += "OFFSETS (M):\n";
+  for (const auto& station : data.survey.stations) out += "   " + text::shortest(station.y_m) + "\n";
+  out += fmt::format("FREQUENCIES:      {}\n", data.survey.frequencies_hz.size());
+  for (const double frequency : data.survey.frequencies_hz) out += "   " + text::shortest(frequency) + "\n";
+  out += fmt::format("DATA BLOCKS:      {}\nSITE  FREQ  TYPE  DATUM  ERROR\n", table.size());
+  for (const auto& [place, at] : table) {
+    const auto& [station, frequency, code] = place;
+    const Form form = type_of(code)->form;
+    out += fmt::format("{:<5} {:<5} {:<5} {:<22} {}\n", station + 1, frequency + 1, code,
+                       datum_text(form, data.value[at]), error_text(form, data.sigma[at]));
+  }
+  return out;
+}
+
+}  // namespace lodestone::io::occam2d
