@@ -75,8 +75,10 @@ int main(int argc, char** argv) {
     }
     const std::vector<Finding> found = check(with);
     for (const auto& [name, mistake] : planted) {
+      const bool is_found = has(found, name, mistake.id);
       ++counts[mistake.what].planted;
-      counts[mistake.what].found += has(found, name, mistake.id);
+      counts[mistake.what].found += is_found;
+      if (!is_found) fmt::print(stderr, "not found: {} in {}, round {}\n", mistake.what, name, round + 1);
     }
   }
   bench::Results results;

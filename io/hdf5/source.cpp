@@ -29,6 +29,19 @@ struct Presented {
   std::size_t stored_element_bytes = 0;  ///< differs from the dtype's size for texts
 };
 
+/// Returns true where the members of a compound lie within it, one behind the other. HDF5 does not check this
+/// of a damaged file, and reads beyond its buffers.
+bool has_room_for_members(hid_t type) {
+  std::size_t end = 0;
+  for (unsigned member = 0; member < 2; ++member) {
+    const Handle each(H5Tget_member_type(type, member), H5Tclose);
+    const std::size_t size = H5Tget_size(each.get()), offset = H5Tget_member_offset(type, member);
+    if ((size != 4 && size != 8) || offset < end || offset + size > H5Tget_size(type)) return false;
+    end = offset + size;
+  }
+  return true;
+}
+
 bool is_complex(hid_t type) {
   if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) {
     return false;
@@ -41,7 +54,7 @@ bool is_complex(hid_t type) {
       return false;
     }
   }
-  return true;
+  return has_room_for_members(type);
 }
 
 core::DType present_integer(hid_t type) {

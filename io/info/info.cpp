@@ -536,6 +536,8 @@ void describe(FileInfo& info) {
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
       return describe_modem_model(info);
+    case survey::FileKind::occam2d_model:
+      return add_earth_facts(info, model::read_model(info.path));
     case survey::FileKind::modem_covariance:
       return describe_covariance(info);
     case survey::FileKind::hdf5:

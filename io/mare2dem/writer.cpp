@@ -49,8 +49,8 @@ Table table_of(const Observations& data) {
 
 std::string value_text(EmDataForm form, double value) {
   if (form == EmDataForm::as_it_is) return text::shortest(value);
-  const double turned = form == EmDataForm::phase_tm ? value + std::numbers::pi : value;
-  return text::shortest_preimage(value, turned * deg_per_rad,
+  const double turn = form != EmDataForm::phase_tm ? 0.0 : value > 0.0 ? -std::numbers::pi : std::numbers::pi;
+  return text::shortest_preimage(value, (value + turn) * deg_per_rad,
                                  [form](double written) { return value_of(form, written); });
 }
 

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "io/model/hdf5.hpp"
 #include "io/modem/modem.hpp"
+#include "io/occam2d/model.hpp"
 #include "io/survey/kinds.hpp"
 #include "physics/mt/ranges.hpp"
 
@@ -40,11 +41,13 @@ physics::mesh::Model read_model(const std::string& path) {
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
       return modem::read_model(path);
+    case survey::FileKind::occam2d_model:
+      return occam2d::read_model(path);
     case survey::FileKind::toml:
       return read_model_toml(path);
     default:
       throw core::FormatError("io::model::read#not_a_model",
-                              "{}:1: expected a model (ModEM, TOML with [background], or an HDF5 "
+                              "{}:1: expected a model (ModEM, Occam2D, TOML with [background], or an HDF5 "
                               "result), got {}; check the path",
                               path,
                               kind == survey::FileKind::unknown ? std::string_view("a file of unknown format")

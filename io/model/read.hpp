@@ -10,8 +10,8 @@
 
 namespace lodestone::io::model {
 
-/// Reads a model from a file of any kind (HDF5 result, ModEM 2-D or 3-D, TOML), recognized by its content and
-/// not by its name. Its grid states the dimension.
+/// Reads a model from a file of any kind, recognized by its content and not by its name: HDF5 result, ModEM
+/// 2-D or 3-D, Occam2D, TOML. Its grid states the dimension.
 ///
 /// errors: FileError; FormatError or ConfigError of that format, also for resistivities outside
 /// `physics::mt::is_in_resistivity_range`; FormatError for other files.

@@ -49,8 +49,8 @@ Table table_of(const Observations& data) {
 
 std::string datum_text(Form form, double value) {
   if (form == Form::as_it_is) return text::shortest(value);
-  const double guess =
-      form == Form::phase_tm ? (value + std::numbers::pi) * deg_per_rad : value * deg_per_rad;
+  const double turn = form == Form::phase_te ? 0.0 : value > 0.0 ? -std::numbers::pi : std::numbers::pi;
+  const double guess = (value + turn) * deg_per_rad;
   return text::shortest_preimage(value, guess, [form](double written) { return value_of(form, written); });
 }
 

@@ -8,6 +8,7 @@
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/occam2d/data.hpp"
+#include "io/occam2d/model.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/wsinv/data.hpp"
@@ -111,6 +112,7 @@ FileKind kind_of_file(const std::string& path) {
   if (occam2d::is_occam2d_data(bytes)) return FileKind::occam2d_data;
   if (femtic::is_observe(bytes)) return FileKind::femtic_data;
   if (wsinv::is_wsinv_data(bytes)) return FileKind::wsinv_data;
+  if (occam2d::is_iteration(bytes)) return FileKind::occam2d_model;
   if (zfile::is_z_file(bytes)) return FileKind::z_file;
   if (zonge::is_avg(bytes)) return FileKind::zonge_avg;
   if (jones::is_j_file(bytes)) return FileKind::j_format;

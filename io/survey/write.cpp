@@ -9,6 +9,7 @@
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
+#include "io/modem/words.hpp"
 #include "io/occam2d/data.hpp"
 #include "io/survey/observe.hpp"
 #include "io/survey/profile_files.hpp"
@@ -149,11 +150,22 @@ WriteResult write_wsinv(const std::string& path, const std::vector<StationData>&
   return {{path}, written.lost};
 }
 
+/// Returns the units that all files of the stations have, which give back the same bits.
+modem::ModemUnits units_of(const std::vector<StationData>& stations) {
+  const std::string& first = stations.front().units_in_file;
+  const bool is_same = std::ranges::all_of(
+      stations, [&](const StationData& station) { return station.units_in_file == first; });
+  for (const auto units : {modem::ModemUnits::volt_per_metre_per_tesla, modem::ModemUnits::ohm})
+    if (is_same && first == modem::short_name_of(units)) return units;
+  return modem::ModemUnits::millivolt_per_kilometre_per_nanotesla;
+}
+
 WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
                           WriteFormat format, const Placing& placing) {
   const ProfileData profile = profile_data(stations, format, placing);
   if (format == WriteFormat::modem2d) {
-    modem::write_data(path, profile.data, {.dimension = 2, .comment = profile.title});
+    modem::write_data(path, profile.data,
+                      {.units = units_of(stations), .dimension = 2, .comment = profile.title});
   } else {
     text::write_bytes_atomically(path, format == WriteFormat::occam2d
                                            ? occam2d::text_of(profile.data, profile.title)

@@ -84,10 +84,8 @@ Places places_of(const std::vector<mt::StationData>& stations, const mt::Profile
 }
 
 /// Stands where an impedance is missing: every number of the tensor is missing, too.
-const mt::PhaseTensor no_tensor{.max = mt::not_given,
-                                    .min = mt::not_given,
-                                    .azimuth_deg = mt::not_given,
-                                    .skew_deg = mt::not_given};
+const mt::PhaseTensor no_tensor{
+    .max = mt::not_given, .min = mt::not_given, .azimuth_deg = mt::not_given, .skew_deg = mt::not_given};
 
 /// Returns the phase tensor of a row in its own axes, so that its azimuth counts from x.
 mt::PhaseTensor tensor_of(const mt::StationRow& row) {

@@ -141,7 +141,6 @@ class WsinvReader {
 
   void add_rows(const Period& period) {
     for (std::size_t i = 0; i < n_sites_; ++i) {
-      physics::mt::StationRow& row = stations_[i].row_at(1.0 / period.seconds);
       for (std::size_t k = 0; k < elements_.size(); ++k) {
         const std::size_t at = 2 * (i * elements_.size() + k);
         if (period.data[at] == 0.0 && period.data[at + 1] == 0.0) {
@@ -149,6 +148,7 @@ class WsinvReader {
           continue;
         }
         ++n_values_;
+        physics::mt::StationRow& row = stations_[i].row_at(1.0 / period.seconds);
         row.values[elements_[k]] = {period.data[at], period.data[at + 1]};
         row.errors[elements_[k]] = sigma_at(period, at);
       }

@@ -151,10 +151,11 @@ void set_placing(const Parsed& parsed, ConvertArguments& to) {
   const bool is_of_map = !to.format || to.format == WriteFormat::modem || to.format == WriteFormat::wsinv;
   const std::string_view name = to.format ? core::word(*to.format) : for_paraview;
   if (parsed.epsg && !is_of_profile && !is_of_map)
-    throw core::ConfigError("command line#no_projection",
-                            "--epsg expects a format with coordinates x and y (--to modem, wsinv, vtk, modem2d, "
-                            "mare2dem or occam2d), got {}",
-                            name);
+    throw core::ConfigError(
+        "command line#no_projection",
+        "--epsg expects a format with coordinates x and y (--to modem, wsinv, vtk, modem2d, "
+        "mare2dem or occam2d), got {}",
+        name);
   if ((parsed.azimuth_deg || !parsed.origin.empty()) && !is_of_profile)
     throw core::ConfigError("command line#no_profile",
                             "--profile-azimuth and --profile-origin expect a format of profiles (--to "

@@ -123,18 +123,19 @@ class CurveCheck {
   void check_sign_and_order() {
     const Quadrants xy = quadrants_of(station_, Element::zxy), yx = quadrants_of(station_, Element::zyx);
     if (std::max(xy.n, yx.n) < enough) return;
-    if (voted_time_factor(station_.rows) == TimeFactor::minus)
+    const bool xy_opposite = xy.n >= enough && xy.opposite > most_of_them;
+    const bool yx_opposite = yx.n >= enough && yx.opposite > most_of_them;
+    if (!xy_opposite && !yx_opposite && voted_time_factor(station_.rows) == TimeFactor::minus)
       return add(
           Severity::error, "time_factor",
           "Zxy and Zyx lie in the quadrants of exp(-i omega t), though the file was read as exp(+i omega t)",
           "--sign minus, or data.edi_sign = \"minus\"", conjugate);
-    const bool xy_opposite = xy.n >= enough && xy.opposite > most_of_them;
-    const bool yx_opposite = yx.n >= enough && yx.opposite > most_of_them;
     const std::string shares = fmt::format(
         "{:.0f} % of Zxy and {:.0f} % of Zyx lie opposite to the quadrants of a "
         "layered earth",
         100.0 * xy.opposite, 100.0 * yx.opposite);
-    if (xy_opposite && yx_opposite)
+    const bool both_lean = xy.opposite > xy.expected && yx.opposite > yx.expected;
+    if ((xy_opposite || yx_opposite) && both_lean)
       add(Severity::error, "swapped_components",
           shares + ": x and y are swapped, or both fields of one kind reversed",
           "exchange the components, or turn the polarity in the file");

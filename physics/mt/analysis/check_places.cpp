@@ -15,7 +15,10 @@ namespace {
 
 using core::median;
 
-constexpr double far_over_usual = 10.0, near_over_usual = 3.0, least_far_deg = 1.0;
+// Of the distance to the third neighbour: beyond the first a place is looked at, within the second it is
+// right, beyond the third it is named whatever the reason.
+constexpr double apart_over_usual = 5.0, near_over_usual = 3.0, far_over_usual = 10.0;
+constexpr double least_apart_deg = 1.0;
 constexpr double same_place_m = 1.0, metres_per_degree = 111'000.0;
 constexpr double highest_m = 9000.0, deepest_m = -11000.0;
 
@@ -33,27 +36,42 @@ void check_place(const StationData& station, StationFindings& findings) {
                  "correct it, or its unit, in the file");
 }
 
-/// The places of a survey: its middle, and how far from there a station usually is.
-struct Extent {
-  double latitude_deg = not_given, longitude_deg = not_given, usual_deg = 0.0;
-  [[nodiscard]] double distance_deg(double latitude, double longitude) const {
-    const double shrink = std::cos(latitude_deg / deg_per_rad);
-    return std::hypot(latitude - latitude_deg, shrink * std::remainder(longitude - longitude_deg, 360.0));
+/// The places of a survey, and how far from a station its third neighbour usually stands.
+class Crowd {
+ public:
+  explicit Crowd(const std::vector<StationData>& stations) {
+    for (const StationData& station : stations)
+      places_.push_back({station.site.latitude_deg, station.site.longitude_deg});
+    std::vector<double> distances;
+    for (std::size_t k = 0; k < places_.size(); ++k) distances.push_back(distance_deg(places_[k], k));
+    usual_deg_ = median(distances);
   }
-};
+  [[nodiscard]] double usual_deg() const { return usual_deg_; }
 
-Extent extent_of(const std::vector<StationData>& stations) {
-  std::vector<double> latitudes, longitudes, distances;
-  for (const StationData& station : stations) {
-    latitudes.push_back(station.site.latitude_deg);
-    longitudes.push_back(station.site.longitude_deg);
+  struct Place {
+    double latitude_deg, longitude_deg;
+  };
+  /// Returns how far a place is from its third neighbour, of few stations from one in their middle; the
+  /// station itself does not count.
+  [[nodiscard]] double distance_deg(const Place& place, std::size_t station) const {
+    constexpr std::size_t neighbour = 3;
+    const double shrink = std::cos(place.latitude_deg / deg_per_rad);
+    std::vector<double> distances;
+    for (std::size_t k = 0; k < places_.size(); ++k) {
+      const double north = places_[k].latitude_deg - place.latitude_deg;
+      const double east = shrink * std::remainder(places_[k].longitude_deg - place.longitude_deg, 360.0);
+      if (k != station && std::isfinite(north + east)) distances.push_back(std::hypot(north, east));
+    }
+    if (distances.empty()) return not_given;
+    const std::size_t n = std::min(neighbour, (distances.size() + 1) / 2) - 1;
+    std::ranges::nth_element(distances, distances.begin() + static_cast<std::ptrdiff_t>(n));
+    return distances[n];
   }
-  Extent extent{median(latitudes), median(longitudes)};
-  for (const StationData& station : stations)
-    distances.push_back(extent.distance_deg(station.site.latitude_deg, station.site.longitude_deg));
-  extent.usual_deg = median(distances);
-  return extent;
-}
+
+ private:
+  std::vector<Place> places_;
+  double usual_deg_ = 0.0;
+};
 
 /// A way in which coordinates are written wrongly.
 struct Mistake {
@@ -71,32 +89,34 @@ constexpr std::array<Mistake, 5> mistakes{{
      1.0, true},
 }};
 
-void check_distance(const Station& site, const Extent& extent, StationFindings& findings) {
-  const double far_deg = std::max(far_over_usual * extent.usual_deg, least_far_deg);
-  const double distance_deg = extent.distance_deg(site.latitude_deg, site.longitude_deg);
-  if (!(distance_deg > far_deg) || (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)) return;
-  const double near_deg = std::max(near_over_usual * extent.usual_deg, 0.1 * least_far_deg);
+void check_distance(const Station& site, std::size_t station, const Crowd& crowd, StationFindings& findings) {
+  const Crowd::Place here{site.latitude_deg, site.longitude_deg};
+  const double distance_deg = crowd.distance_deg(here, station);
+  if (!(distance_deg > std::max(apart_over_usual * crowd.usual_deg(), least_apart_deg)) ||
+      (here.latitude_deg == 0.0 && here.longitude_deg == 0.0))
+    return;
+  const double near_deg = std::max(near_over_usual * crowd.usual_deg(), 0.1 * least_apart_deg);
   for (const Mistake& mistake : mistakes) {
-    const double latitude =
-        mistake.latitude_sign * (mistake.swapped ? site.longitude_deg : site.latitude_deg);
-    const double longitude =
-        mistake.longitude_sign * (mistake.swapped ? site.latitude_deg : site.longitude_deg);
-    if (extent.distance_deg(latitude, longitude) <= near_deg)
-      return findings.add(
-          Severity::error, "coordinates",
-          fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the other stations: {}", site.latitude_deg,
-                      site.longitude_deg, 1e-3 * metres_per_degree * distance_deg, mistake.text),
-          mistake.remedy, [latitude, longitude](StationData& station) {
-            station.site.latitude_deg = latitude;
-            station.site.longitude_deg = longitude;
-          });
+    const Crowd::Place there{
+        mistake.latitude_sign * (mistake.swapped ? here.longitude_deg : here.latitude_deg),
+        mistake.longitude_sign * (mistake.swapped ? here.latitude_deg : here.longitude_deg)};
+    if (!(crowd.distance_deg(there, station) <= near_deg)) continue;
+    return findings.add(
+        Severity::error, "coordinates",
+        fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the other stations: {}", here.latitude_deg,
+                    here.longitude_deg, 1e-3 * metres_per_degree * distance_deg, mistake.text),
+        mistake.remedy, [there](StationData& mended) {
+          mended.site.latitude_deg = there.latitude_deg;
+          mended.site.longitude_deg = there.longitude_deg;
+        });
   }
+  if (distance_deg < far_over_usual * crowd.usual_deg()) return;
   findings.add(
       Severity::warning, "far_away",
-      fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the middle of the stations, most of which are within "
-                  "{:.3g} km",
-                  site.latitude_deg, site.longitude_deg, 1e-3 * metres_per_degree * distance_deg,
-                  1e-3 * metres_per_degree * extent.usual_deg),
+      fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the nearest stations, which usually are {:.3g} "
+                  "km apart",
+                  here.latitude_deg, here.longitude_deg, 1e-3 * metres_per_degree * distance_deg,
+                  1e-3 * metres_per_degree * crowd.usual_deg()),
       "correct the coordinates, or leave the station out: --sites");
 }
 
@@ -109,11 +129,11 @@ double apart_m(const Station& a, const Station& b) {
 }  // namespace
 
 void check_places(const std::vector<StationData>& stations, std::vector<StationFindings>& findings) {
-  const Extent extent = extent_of(stations);
+  const Crowd crowd(stations);
   for (std::size_t k = 0; k < stations.size(); ++k) {
     const Station& site = stations[k].site;
     check_place(stations[k], findings[k]);
-    if (stations.size() > 2 && !stations[k].local_frame) check_distance(site, extent, findings[k]);
+    if (stations.size() > 2 && !stations[k].local_frame) check_distance(site, k, crowd, findings[k]);
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0) continue;
     for (std::size_t other = 0; other < k; ++other)
       if (apart_m(site, stations[other].site) < same_place_m)

@@ -22,11 +22,12 @@ struct DirectedRow {
 /// The turn of its axes that brings a station closest to its neighbours.
 struct FrameTurn {
   double turn_deg = 0.0;  ///< to be added to the azimuths of its channels, −180 … 180
-  /// Mean square of its differences from the mean of the neighbours over that of theirs, as it is and turned.
+  /// Mean of ln(1 + d²), as it is and turned, with d its difference from the mean of the neighbours over the
+  /// deviation of these.
   double as_it_is = 0.0, turned = 0.0;
   int n_rows = 0;
 
-  /// Returns true where the station is unlike its neighbours as it is, and much more like them turned.
+  /// Returns true where the station is much more like its neighbours when it is turned by a large angle.
   [[nodiscard]] bool is_wrong() const;
 };
 

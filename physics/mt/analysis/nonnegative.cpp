@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/analysis/nonnegative.hpp"
 
-#include <Eigen/QR>
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <limits>
@@ -10,24 +10,22 @@
 namespace lodestone::physics::mt {
 namespace {
 
-/// The columns whose unknowns are free, and the least squares over them.
+/// The columns whose unknowns are free, and the least squares over them, by the normal equations.
 class Passive {
  public:
-  Passive(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) : a_(a), b_(b) {}
+  Passive(const Eigen::MatrixXd& gram, const Eigen::VectorXd& right) : gram_(gram), right_(right) {}
 
   void add(Eigen::Index column) { columns_.push_back(column); }
   [[nodiscard]] bool has(Eigen::Index column) const {
     return std::ranges::find(columns_, column) != columns_.end();
   }
   [[nodiscard]] std::size_t size() const { return columns_.size(); }
-  [[nodiscard]] Eigen::VectorXd solution() const {
-    return Eigen::MatrixXd(a_(Eigen::all, columns_)).householderQr().solve(b_);
-  }
 
   /// Moves x towards the solution until that is reached or an unknown is 0. Those at 0 leave the set.
   /// returns: false when one left.
   bool move(Eigen::VectorXd& x) {
-    const Eigen::VectorXd goal = solution();
+    const Eigen::VectorXd goal =
+        Eigen::MatrixXd(gram_(columns_, columns_)).ldlt().solve(Eigen::VectorXd(right_(columns_)));
     double step = 1.0;
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       const double from = x[columns_[k]], to = goal[static_cast<Eigen::Index>(k)];
@@ -47,8 +45,8 @@ class Passive {
   }
 
  private:
-  const Eigen::MatrixXd& a_;
-  const Eigen::VectorXd& b_;
+  const Eigen::MatrixXd& gram_;
+  const Eigen::VectorXd& right_;
   std::vector<Eigen::Index> columns_;
 };
 
@@ -56,12 +54,15 @@ class Passive {
 
 Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
   constexpr double relative_tolerance = 1e-9;
-  Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
   const Eigen::VectorXd norms = a.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
+  const Eigen::MatrixXd scaled = a * norms.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd gram = scaled.transpose() * scaled;
+  const Eigen::VectorXd right = scaled.transpose() * b;
   const double tolerance = relative_tolerance * b.norm();
-  Passive passive(a, b);
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
+  Passive passive(gram, right);
   for (Eigen::Index round = 0; round < 3 * a.cols(); ++round) {
-    Eigen::VectorXd slope = (a.transpose() * (b - a * x)).cwiseQuotient(norms);
+    Eigen::VectorXd slope = right - gram * x;
     for (Eigen::Index k = 0; k < slope.size(); ++k)
       if (passive.has(k)) slope[k] = 0.0;
     Eigen::Index best = 0;
@@ -70,7 +71,7 @@ Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen:
     while (!passive.move(x)) {
     }
   }
-  return x;
+  return x.cwiseQuotient(norms);
 }
 
 }  // namespace lodestone::physics::mt

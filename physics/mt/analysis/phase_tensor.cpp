@@ -41,6 +41,13 @@ ImpedanceCovariance root_of(const ImpedanceCovariance& c) {
   return eigen.eigenvectors() * roots.asDiagonal();
 }
 
+/// Returns an axis between −180° and 180° as one between −90° and 90°.
+double as_axis_deg(double angle_deg) {
+  constexpr double quarter_deg = 90.0, half_deg = 180.0;
+  if (angle_deg > quarter_deg) return angle_deg - half_deg;
+  return angle_deg < -quarter_deg ? angle_deg + half_deg : angle_deg;
+}
+
 double half_of_middle(std::array<double, n_draws>& values, int n) {
   const auto end = values.begin() + n;
   const auto at = [&](double share) {
@@ -68,9 +75,8 @@ PhaseTensor deviations(const PhaseTensor& value, const std::vector<PhaseTensor>&
   out.min = deviation(draws, [](const PhaseTensor& each) { return each.min; });
   out.skew_deg = deviation(draws, [](const PhaseTensor& each) { return each.skew_deg; });
   out.ellipticity = deviation(draws, [](const PhaseTensor& each) { return each.ellipticity; });
-  out.azimuth_deg = deviation(draws, [&](const PhaseTensor& each) {
-    return std::remainder(each.azimuth_deg - value.azimuth_deg, 180.0);
-  });
+  out.azimuth_deg = deviation(
+      draws, [&](const PhaseTensor& each) { return as_axis_deg(each.azimuth_deg - value.azimuth_deg); });
   return out;
 }
 
@@ -92,7 +98,7 @@ std::optional<PhaseTensor> phase_tensor(const Eigen::Matrix2cd& impedance) {
   out.ellipticity = half_range / middle;
   const double alpha = 0.5 * std::atan2(symmetric, difference), beta = 0.5 * std::atan2(skew, sum);
   out.skew_deg = beta * deg_per_rad;
-  out.azimuth_deg = std::remainder((alpha - beta) * deg_per_rad, 180.0);
+  out.azimuth_deg = as_axis_deg((alpha - beta) * deg_per_rad);
   return out;
 }
 

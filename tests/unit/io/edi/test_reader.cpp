@@ -596,32 +596,3 @@ TEST_CASE("EDI: a remark on a place, a length or a frequency names the line that
   CHECK(warns(parse(split), {"test.edi:20:", "1 frequencies"}));
   CHECK(warns(parse(replaced(good, "1.0E+01  1.0E+02", "1.0E+01\n 10")), {"test.edi:19:", "2 times"}));
 }
-
-TEST_CASE("EDI: each of several data sections is a station, named by its SECTID", "[edi]") {
-  const std::string section = good.substr(good.find(">=MTSECT"), good.find(">END") - good.find(">=MTSECT"));
-  const std::string before = good.substr(0, good.find(">=MTSECT"));
-  const auto named = [&](const std::string& name, const std::string& block) {
-    return replaced(block, "NFREQ=2\n", "SECTID=" + name + "\nNFREQ=2\n");
-  };
-  const std::string other = replaced(section, "  10.0 30.0\n", "  20.0 40.0\n");
-  // A section without values, another with a definition of measurements in between, and an equal name.
-  const std::string text = before + named("a", section) + ">=SPECTRASECT\nSECTID=empty\n" +
-                           ">=DEFINEMEAS\nREFLAT=0:0:0\n" + named("b", other) + named("a", other) + ">END\n";
-  const auto stations = edi::parse_all(text, "many.edi");
-  REQUIRE(stations.size() == 3);
-  CHECK(stations[0].site.name == "a");
-  CHECK(stations[1].site.name == "b");
-  CHECK(stations[2].site.name == "a_2");
-  CHECK(stations[0].rows[1].values.numbers[1].real() == Approx(field * 10.0));
-  CHECK(stations[1].rows[1].values.numbers[1].real() == Approx(field * 20.0));
-  CHECK(stations[1].site.latitude_deg == stations[0].site.latitude_deg);
-  CHECK(warns(stations[0], {"many.edi:1", "3 data sections"}));
-  CHECK(warns(stations[2], {"a_2"}));
-  CHECK_FALSE(warns(stations[1], {"stands twice"}));
-  CHECK_FALSE(warns(stations[1], {"no >END"}));
-  CHECK(edi::parse(text, "many.edi").site.name == "a");
-  // One section keeps the name of the head, as do files whose other sections have no values.
-  CHECK(edi::parse_all(good, "one.edi").front().site.name == "site 1");
-  CHECK(edi::parse_all(before + named("a", section) + ">=OTHERSECT\nSECTID=b\n>END\n", "one.edi").size() ==
-        1);
-}

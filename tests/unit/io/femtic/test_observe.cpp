@@ -105,12 +105,12 @@ TEST_CASE("FEMTIC: apparent resistivities and phases, those without a positive e
 TEST_CASE("FEMTIC: inter-station functions refer to stations by number, phase tensors get a positive trace",
           "[femtic]") {
   const auto stations = parse(
-      "HTF 2\n1 2 0 0\n1\n1 0.9 0.1 0 0 0 0 1.1 -0.1 .1 .1 .1 .1 .1 .1 .1 .1\n"
+      "MT 1\n8 8 0 0\n0\nHTF 2\n1 2 0 0\n1\n1 0.9 0.1 0 0 0 0 1.1 -0.1 .1 .1 .1 .1 .1 .1 .1 .1\n"
       "2 1 0 1\n1\n1 0.9 0.1 0 0 0 0 1.1 -0.1 .1 .1 .1 .1 .1 .1 .1 .1\n"
       "PT 1\n9 9 0 1\n1\n1 -0.9 0.1 0.2 -1.1 0.1 0.1 -0.1 9999\nNMT 1\n 5 5 1 2 3\n1 1\nEND\n");
   REQUIRE(stations.size() == 2);
   CHECK(stations[0].site.reference == "2");
-  CHECK(stations[1].site.reference == "1");
+  CHECK(stations[1].site.reference == "8");  // at the place of station 1
   CHECK(stations[0].rows[0].values[Element::mxx] == Complex(0.9, -0.1));
   CHECK(reading_of(stations[1], "phase_tensor_xx")->value == 0.9);
   CHECK(reading_of(stations[1], "phase_tensor_yx")->value == -0.2);

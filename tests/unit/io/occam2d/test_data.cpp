@@ -146,7 +146,8 @@ TEST_CASE("Occam2D: errors name the line and what was expected", "[occam2d]") {
 
 TEST_CASE("Occam2D: data that have no type or no error are refused by the writer", "[occam2d]") {
   auto data = stated_data(parse(head + rows));
-  data.sigma[0] = 0.0;
+  const auto kept = std::ranges::find(data.reason, physics::mt::MaskReason::kept);
+  data.sigma[kept - data.reason.begin()] = 0.0;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)occam2d::text_of(data, ""); }), HasId("no_error"));
   data = stated_data(parse(head + rows));
   for (auto& key : data.survey.keys) key.quantity = Datum::zxy_re;

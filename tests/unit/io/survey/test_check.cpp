@@ -86,3 +86,44 @@ TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of the
     if (findings[k].station == findings[k + 1].station)
       CHECK(findings[k].severity >= findings[k + 1].severity);
 }
+
+TEST_CASE("check: what is mended is as it was, and says so", "[survey]") {
+  const std::vector<StationData> stations = io::survey::read_folder(source_path("data/samtex/edi_kim_eto"));
+  for (const Planted& mistake : planted_mistakes()) {
+    INFO(mistake.what);
+    std::vector<StationData> with = stations;
+    mistake.plant(with[7]);
+    const std::vector<Finding> findings = check(with);
+    const std::size_t n_changes = with[7].changes.size();
+    const int n = mend(with, findings);
+    if (mistake.id == "swapped_components") {
+      CHECK(n == 0);  // reversed electrodes look the same
+      continue;
+    }
+    CHECK(n == 1);
+    CHECK(with[7].changes.size() == n_changes + 1);
+    CHECK(with[7].changes.back().find(mistake.id) != std::string::npos);
+    CHECK(with[7].site.latitude_deg == stations[7].site.latitude_deg);
+    CHECK(with[7].site.longitude_deg == stations[7].site.longitude_deg);
+    CHECK_FALSE(finds(check(with), with[7].site.name, mistake.id));
+    for (std::size_t k = 0; k < with[7].rows.size(); ++k) {
+      const Complex mended = with[7].rows[k].values[Element::zxy],
+                    was = stations[7].rows[k].values[Element::zxy];
+      if (!stations[7].rows[k].is_missing(Element::zxy))
+        CHECK(std::abs(mended - was) <= 1e-12 * std::abs(was));
+    }
+  }
+}
+
+TEST_CASE("check: a wrong azimuth is named where neighbours agree, and where none is, nothing is",
+          "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  const auto n_named = [&] {
+    return std::ranges::count_if(check(stations), [](const Finding& f) { return f.id == "wrong_frame"; });
+  };
+  CHECK(n_named() == 0);
+  const std::string name = stations[3].site.name;
+  turned(75.0).plant(stations[3]);
+  CHECK(finds(check(stations), name, "wrong_frame"));
+  CHECK(n_named() == 1);
+}

@@ -102,7 +102,7 @@ TEST_CASE("files of a profile: stations are projected and turned to strike", "[s
     REQUIRE(back.size() == stations.size());
     for (std::size_t i = 0; i < back.size(); ++i) CHECK(back[i].site.y_m == profile.y_m[i]);
     CHECK(named(back, "gv110").site.y_m == 0.0);
-    const auto data = stated_data({named(back, "gv101")});
+    const auto data = physics::mt::stated_data({named(back, "gv101")});
     const auto value_of = [&](Datum datum) {
       for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
         const double f = data.survey.frequencies_hz[static_cast<std::size_t>(data.survey.keys[i].frequency)];
@@ -128,7 +128,7 @@ TEST_CASE("files of a profile: what a format cannot hold is named", "[survey]") 
   stations[1].readings.push_back({Datum::log10_rho_xy, 1.0, 2.0, 0.1, 7.0});
   for (const WriteFormat format : formats) {
     INFO(core::word(format));
-    const auto profile = profile_data(stations, format, {});
+    const auto profile = survey::profile_data(stations, format, {});
     CHECK(loses(profile.lost, "zxx, zyy"));
     CHECK(loses(profile.lost, "1 readings in a frame other than"));
     CHECK(loses(profile.lost, "data without an error") == (format != WriteFormat::modem2d));
@@ -144,7 +144,7 @@ TEST_CASE("files of a profile: ModEM gets impedances of TE, and pairs of parts",
       folder, "o.dat",
       "FORMAT: OCCAM2MTDATA_1.0\nSITES: 1\n a\nOFFSETS (M): 100\nFREQUENCIES: 1 0.5\nDATA BLOCKS: 6\n"
       "1 1 1 2 0.0434\n1 1 2 45 1\n1 1 5 1.5 0.05\n1 1 6 40 2\n1 1 3 0.1 0.02\n1 1 4 0.2 0.03\n"));
-  const auto profile = profile_data(stations, WriteFormat::modem2d, {});
+  const auto profile = survey::profile_data(stations, WriteFormat::modem2d, {});
   CHECK(loses(profile.lost, "errors of 1 imaginary parts"));
   const auto back = written(stations, WriteFormat::modem2d);
   const auto z = back[0].rows[0].values[Element::zxy];
@@ -156,9 +156,9 @@ TEST_CASE("files of a profile: ModEM gets impedances of TE, and pairs of parts",
   CHECK(back[0].readings[0].value == 1.5);
   auto half = stations;
   std::erase_if(half[0].readings, [](const Reading& reading) { return reading.datum == Datum::tzy_im; });
-  CHECK(loses(profile_data(half, WriteFormat::modem2d, {}).lost, "1 parts of elements"));
+  CHECK(loses(survey::profile_data(half, WriteFormat::modem2d, {}).lost, "1 parts of elements"));
   CHECK_THAT(error_of<core::InvalidArgument>([&] {
-               (void)profile_data(stations, WriteFormat::modem2d, {.line = {.azimuth_deg = 10.0}});
+               (void)survey::profile_data(stations, WriteFormat::modem2d, {.line = {.azimuth_deg = 10.0}});
              }),
              HasId("on_line_already", {"o.dat"}));
 }
@@ -167,7 +167,8 @@ TEST_CASE("files of a profile: stations on a map of another file are projected f
           "[survey]") {
   auto stations = survey::read(source_path("data/modem_block2_3d/de.dat"));
   for (StationData& station : stations) station.local_frame->azimuth_deg = 30.0;
-  const auto profile = profile_data(stations, WriteFormat::mare2dem, {.line = {.azimuth_deg = 120.0}}).data;
+  const auto profile =
+      survey::profile_data(stations, WriteFormat::mare2dem, {.line = {.azimuth_deg = 120.0}}).data;
   for (std::size_t i = 0; i < stations.size(); ++i)
     CHECK(profile.survey.stations[i].y_m - profile.survey.stations[0].y_m ==
           Approx(stations[i].site.y_m - stations[0].site.y_m).margin(1e-6));
