@@ -119,7 +119,8 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
     if (arguments.mended_path.empty()) return;
     const int n = physics::mt::mend(stations, findings);
     io::survey::write_survey(arguments.mended_path, stations);
-    core::log::info("mended {} findings and wrote {}", n, arguments.mended_path);
+    if (!arguments.json)  // of which the output is nothing but JSON
+      core::log::print_out(fmt::format("\n{} findings are mended in {}\n", n, arguments.mended_path));
   });
   if (count_of(findings, Severity::error) > 0) return exit_with_errors;
   if (count_of(findings, Severity::warning) > 0) return exit_with_warnings;
