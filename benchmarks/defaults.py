@@ -221,13 +221,13 @@ def noisy(rows, case, folder, seed):
         table.setdefault((k, period), {})[row["mode"].lower()] = (z, 0.02 * abs(z))
     with open(folder / "data.csv", "w") as file:
         file.write("site,latitude_deg,longitude_deg,elevation_m,frequency_hz,azimuth_deg," +
-                   "Zxy_re_ohm,Zxy_im_ohm,Zxy_error_ohm,Zyx_re_ohm,Zyx_im_ohm,Zyx_error_ohm\n")
+                   "Zxy_re_ohm,Zxy_im_ohm,Zxy_error_ohm,Zyx_re_ohm,Zyx_im_ohm,Zyx_error_ohm,Zxx_re_ohm,Zxx_im_ohm,Zyy_re_ohm,Zyy_im_ohm\n")
         for (k, period), modes in sorted(table.items()):
             east_deg = case["y"][k] / 111319.4908
             elevation = -floor_of(case["y"][k]) if case.get("sea") else 0.0
             parts = [f"{v!r}" if v is not None else "" for mode in ("te", "tm")
                      for v in ((modes[mode][0].real, modes[mode][0].imag, modes[mode][1]) if mode in modes else (None, None, None))]
-            file.write(f"s{k:02d},0.0,{east_deg!r},{elevation},{1 / period!r},0.0," + ",".join(parts) + "\n")
+            file.write(f"s{k:02d},0.0,{east_deg!r},{elevation},{1 / period!r},0.0," + ",".join(parts) + ",0,0,0,0\n")
 
 
 def investigated(rows, case):

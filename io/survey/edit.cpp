@@ -3,8 +3,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/options.hpp"
+#include "physics/mt/merge.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -124,6 +125,16 @@ void apply_floors(StationData& station, const Edits& edits) {
                     edits.impedance_floor, edits.tipper_floor));
 }
 
+/// Joins stations of one place; the first notes in its changes which.
+std::vector<StationData> joined_places(std::vector<StationData> stations, double within_m) {
+  std::vector<StationData> out = mt::merged(std::move(stations), within_m);
+  for (StationData& station : out)
+    if (!station.other_names.empty())
+      station.changes.push_back(fmt::format("merged with {}, which stand within {:g} m",
+                                            fmt::join(station.other_names, ", "), within_m));
+  return out;
+}
+
 bool has_value(const StationData& station) {
   return !station.readings.empty() || std::ranges::any_of(station.rows, [](const StationRow& row) {
     return std::ranges::any_of(mt::all_elements, [&](Element element) { return !row.is_missing(element); });
@@ -138,10 +149,13 @@ std::vector<StationData> edited(std::vector<StationData> stations, const Edits& 
     limit_periods(station, edits.min_period_s, edits.max_period_s);
     mask(station, edits.masks);
     add_declination(station, edits.declination_deg);
+  }
+  std::erase_if(stations, [](const StationData& s) { return !has_value(s); });
+  if (edits.merge_within_m > 0.0) stations = joined_places(std::move(stations), edits.merge_within_m);
+  for (StationData& station : stations) {
     rotate(station, edits.azimuth_deg);
     apply_floors(station, edits);
   }
-  std::erase_if(stations, [](const StationData& s) { return !has_value(s); });
   if (stations.empty())
     throw core::InvalidArgument("io::survey::edited#nothing_left",
                                 "expected data between {:g} and {:g} s, got none; widen the periods",

@@ -15,6 +15,7 @@ struct Edits {
   std::vector<std::string> sites{};  ///< only these, in this order
   double min_period_s = 0.0, max_period_s = 1e300;
   std::vector<physics::mt::Where> masks{};  ///< values that are taken out
+  double merge_within_m = 0.0;              ///< stations closer than this become one; 0: none do
   double declination_deg = 0.0;             ///< added to the azimuths of all channels
   std::optional<double> azimuth_deg{};      ///< x axis to which all tensors are rotated
   double impedance_floor = 0.0;             ///< least error of each part, relative to |Z|

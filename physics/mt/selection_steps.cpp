@@ -2,6 +2,7 @@
 #include "physics/mt/selection_steps.hpp"
 
 #include "engine/core/error.hpp"
+#include "physics/mt/merge.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -16,48 +17,6 @@ namespace {
 
 bool is_same_frequency(double a_hz, double b_hz) { return std::abs(a_hz / b_hz - 1.0) <= same_frequency; }
 
-/// Fills elements that the first row lacks.
-void fill_missing(StationRow& row, const StationRow& other) {
-  for (const Element element : all_elements) {
-    if (!row.is_missing(element) || other.is_missing(element)) continue;
-    row.values[element] = other.values[element];
-    row.errors[element] = other.errors[element];
-    row.covariance.reset();  // elements of different recordings are independent
-  }
-}
-
-/// Checks that two recordings at a place have no two references. errors: InvalidArgument.
-void require_one_reference(const Station& first, const Station& other) {
-  if (first.reference.empty() || other.reference.empty() || first.reference == other.reference) return;
-  throw core::InvalidArgument("mt::select#two_references",
-                              "stations {} and {} stand at the same place, and their inter-station functions "
-                              "refer to {} and {}; leave one of them out",
-                              first.name, other.name, first.reference, other.reference);
-}
-
-void merge_into(StationData& first, const StationData& other) {
-  require_one_reference(first.site, other.site);
-  if (first.site.reference.empty()) first.site.reference = other.site.reference;
-  for (const StationRow& row : other.rows) {
-    const auto same = std::find_if(first.rows.begin(), first.rows.end(), [&](const StationRow& has) {
-      return is_same_frequency(has.frequency_hz, row.frequency_hz);
-    });
-    if (same == first.rows.end()) {
-      first.rows.push_back(row);
-    } else {
-      fill_missing(*same, row);
-    }
-  }
-  std::stable_sort(first.rows.begin(), first.rows.end(),
-                   [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
-  first.readings.insert(first.readings.end(), other.readings.begin(), other.readings.end());
-  first.remarks.insert(first.remarks.end(), other.remarks.begin(), other.remarks.end());
-  first.remarks.push_back(
-      fmt::format("{}: station {} stands at the same place as {}; their bands were merged", other.path,
-                  other.site.name, first.site.name));
-  first.other_names.push_back(other.site.name);
-}
-
 /// Replaces names of references by those that their stations have after merging.
 void rename_references(std::vector<StationData>& stations) {
   for (StationData& station : stations) {
@@ -66,20 +25,6 @@ void rename_references(std::vector<StationData>& stations) {
         stations, [&](const StationData& other) { return !reference.empty() && other.has_name(reference); });
     if (found != stations.end()) reference = found->site.name;
   }
-}
-
-bool same_channels(const StationData& a, const StationData& b) {
-  const auto frame = [](const StationRow& row) {
-    const ChannelAzimuths& at = row.azimuths;
-    return std::array{at.ex_deg,           at.ey_deg,          at.hx_deg,       at.hy_deg,
-                      at.tipper_hx_deg,    at.tipper_hy_deg,   at.local_hx_deg, at.local_hy_deg,
-                      at.reference_hx_deg, at.reference_hy_deg};
-  };
-  const auto all_as = [&](const StationData& station, const auto& first) {
-    return std::all_of(station.rows.begin(), station.rows.end(),
-                       [&](const StationRow& row) { return frame(row) == first; });
-  };
-  return a.rows.empty() || (all_as(a, frame(a.rows.front())) && all_as(b, frame(a.rows.front())));
 }
 
 /// Determinant and sum of squares of the impedance do not depend on the frame.
@@ -255,14 +200,7 @@ PlacedStations merged_bands(const PlacedStations& placed, double same_place_m) {
       origin.push_back(i);
       continue;
     }
-    StationData& first = merged[static_cast<std::size_t>(found - origin.begin())];
-    StationData other = station;
-    if (!same_channels(first, other)) {
-      const double azimuth_deg = first.rows.front().azimuths.hx_deg;
-      rotate_rows(first, azimuth_deg);
-      rotate_rows(other, azimuth_deg);
-    }
-    merge_into(first, other);
+    merge_into(merged[static_cast<std::size_t>(found - origin.begin())], station);
   }
   rename_references(merged);
   return {std::move(merged), placed.profile.of(origin)};

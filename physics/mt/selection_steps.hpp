@@ -14,7 +14,7 @@ struct PlacedStations {
 [[nodiscard]] PlacedStations placed(const std::vector<StationData>& stations, const Profile& profile);
 
 /// Joins stations that are closer than this to the first of them. Stations of one place at different depths
-/// stay apart. Where two rows have one frequency, each element comes from the first station that has it.
+/// stay apart. `merge_into` joins them.
 [[nodiscard]] PlacedStations merged_bands(const PlacedStations& placed, double same_place_m);
 
 /// Drops rows and readings outside the band. errors: InvalidArgument when nothing is left of any station.

@@ -156,5 +156,27 @@ report = false
     expect(0, ["wrote"], "forward", "--model", half_space, "--sites", line, "--periods", "1", "-o", folder / "line.dat")
     profile = '[data]\nmodem_file = "line.dat"\n[profile]\nelevation = "file"\nsurface_file = "degrees.asc"\n'
     section = folder.write("line.toml", profile)
-    expect_error(2, "not_a_profile", ["line.toml:5", "degrees.asc", "--dim 3"], "invert", section, "--dry-run")
+    expect_error(2, "no_place_on_globe", ["line.toml:5", "degrees.asc"], "invert", section, "--dry-run")
+
+    # A section over the hill: the mean elevations along its line
+    offsets = [-700.0 + 140.0 * k for k in range(11)]
+    part = math.sqrt(2 * math.pi * 10.0 * 4e-7 * math.pi * 100.0 / 2.0)  # of the impedance of 100 ohm m at 10 Hz
+    rows = []
+    for k, y in enumerate(offsets):
+        longitude = LONGITUDE + math.degrees((y + 100.0) / (metres(LATITUDE, LONGITUDE + 1e-3)[1] / math.radians(1e-3)))
+        rows.append(f"p{k:02d},{LATITUDE},{longitude!r},{hill_m(0.0, y + 100.0):.1f},10,0,{part!r},{part!r},{0.05 * part!r},{-part!r},{-part!r},{0.05 * part!r}\n")
+    folder.write("line_data.csv", "site,latitude_deg,longitude_deg,elevation_m,frequency_hz,azimuth_deg,"
+                 "Zxy_re_ohm,Zxy_im_ohm,Zxy_error_ohm,Zyx_re_ohm,Zyx_im_ohm,Zyx_error_ohm\n" + "".join(rows))
+    under = folder.write("under.toml", '[data]\nstation_files = ["line_data.csv"]\n[profile]\nazimuth_deg = 90\nelevation = "file"\nsurface_file = "degrees.csv"\n'
+                         '[grid]\nn_columns = 14\n[inversion]\nmax_iterations = 1\n[forward]\nfinal_accuracy = "iteration"\n[output]\nreport = false\n')
+    result = run("invert", under, "-o", folder / "under")
+    check(result.returncode in (0, 10), f"a section under a map of elevations is inverted: {result.stderr[-300:]}")
+    tops = {}
+    for row in csv.DictReader(open(folder / "under/section.csv")):
+        middle = 0.5 * (float(row["y_left_m"]) + float(row["y_right_m"]))
+        tops[middle] = min(tops.get(middle, math.inf), float(row["z_top_m"]))
+    off = max(abs(top + mean_m(0.0, y + offsets[0] + 100.0, 110.0, 110.0)) for y, top in tops.items())
+    height = max(-top for top in tops.values()) - min(-top for top in tops.values())
+    check(len(tops) == 14 and off < 20.0, f"its surface is the mean elevation of each column: {off:.1f} m off at most")
+    check(height > 150.0, f"the hill stands in the section: {height:.0f} m high")
 finish()

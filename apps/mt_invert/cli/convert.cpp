@@ -17,6 +17,7 @@ constexpr const char* convert_examples = R"(Examples:
   mt_invert convert survey.h5 -o xml_folder --to emtf --periods 0.01,1000
   mt_invert convert edi_folder -o survey.dat --rotate 0 --floor impedance=0.05 --floor tipper=0.02 --epsg 32611
   mt_invert convert survey.h5 -o sites.pvd --epsg 32611                     arrows and ellipses for ParaView
+  mt_invert convert amt_folder lmt_folder -o survey.h5 --merge 50           two bands of each place become one
   mt_invert convert survey.dat -o edi_folder --to edi --sites a,b,c --mask 'a:0.1,10')";
 
 constexpr const char* check_examples = R"(Examples:
@@ -205,6 +206,11 @@ TakeArguments add_convert(CLI::App& app) {
       ->type_name("FROM,TO");
   command->add_option("--mask", parsed->masks, "take values out: SITE, SITE:FROM,TO in seconds, or *:FROM,TO")
       ->allow_extra_args(false);
+  command
+      ->add_option("--merge", to.edits.merge_within_m,
+                   "metres: stations closer than this become one, overlaps weighted by their errors")
+      ->type_name("METRES")
+      ->check(CLI::Range(1e-3, 1e6));
   command
       ->add_option("--rotate", parsed->rotate_deg, "azimuth of the x axis to rotate to, clockwise from north")
       ->check(CLI::Range(-360.0, 360.0));

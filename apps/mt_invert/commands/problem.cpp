@@ -120,22 +120,37 @@ ModelSource source_of(const config::ModelConfig& config) {
   return io::model::read_model(config.file);
 }
 
-/// Returns the surface of a file. A map of elevations becomes one of means over the cells, which are designed
-/// here where the options have none.
+/// Returns a strip along a section, whose middle line along x = 0 takes points of half a column on either
+/// side.
+TensorGrid strip_along(const TensorGrid& section) {
+  const std::vector<double>& y_m = section.y_edges_m();
+  const double width_m = (y_m.back() - y_m.front()) / section.n_y();
+  return TensorGrid({{-width_m, 0.0, width_m}, y_m, section.z_edges_m()}, section.reference());
+}
+
+/// Returns the middle line of a strip.
+physics::mesh::Surface middle_line_of(const physics::mesh::Surface& strip) {
+  std::vector<double> z_m;
+  for (const double y_m : strip.y_m()) z_m.push_back(strip.z_at(0.0, y_m));
+  return physics::mesh::SurfaceLine(strip.y_m(), std::move(z_m));
+}
+
+/// Returns the surface of a file. A map of elevations becomes one of means over the cells of a volume, or
+/// over the columns along a section. Cells are designed here where the options have none.
 physics::mesh::Surface surface_of(const config::ProfileConfig& config, const mt::Observations& observed,
                                   inversion::mt::ProblemOptions& options) {
   if (!io::model::is_elevation_map(config.surface_file))
     return io::model::read_surface_file(config.surface_file);
-  if (!observed.profile.is_map)
-    throw core::InvalidArgument("io::model::elevations#not_a_profile",
-                                "{}: expected depths along the profile, y_m,z_m, got a map of elevations, "
-                                "which volumes take; invert in three dimensions (--dim 3)",
-                                config.surface_file);
-  if (!options.cells) options.cells = mt::design_volume(observed, options.grid);
-  io::model::MappedRun run{.frame = inversion::mt::frame_of(observed.profile, 0.0), .grid = *options.cells};
+  const bool is_volume = observed.profile.is_map;
+  if (!options.cells)
+    options.cells =
+        is_volume ? mt::design_volume(observed, options.grid) : mt::design_grid(observed, options.grid);
+  io::model::MappedRun run{.frame = inversion::mt::frame_of(observed.profile, 0.0),
+                           .grid = is_volume ? *options.cells : strip_along(*options.cells)};
   for (const mt::Station& station : observed.survey.stations)
-    run.sites.push_back({.name = station.name, .at = {station.x_m, station.y_m, 0.0}});
-  return io::model::read_elevation_map(config.surface_file, run);
+    run.sites.push_back({.name = station.name, .at = {is_volume ? station.x_m : 0.0, station.y_m, 0.0}});
+  const physics::mesh::Surface map = io::model::read_elevation_map(config.surface_file, run);
+  return is_volume ? map : middle_line_of(map);
 }
 
 inversion::prior::RegionOptions region_of(const config::LearnedRegionConfig& config) {

@@ -51,21 +51,25 @@ bool is_edi(const DataConfig& data) { return data.profile_source().first.empty()
 Rows<DataConfig> edi_rows() {
   using C = DataConfig;
   using Options = io::edi::EdiOptions;
-  return needing("EDI or `station_files`", is_edi,
-                 row("station_order", &C::station_order, "station names: only these, in this order")
-                     .otherwise("all, by file name"),
-                 row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
-                 row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
-                 row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
-                 row("frequencies", &C::frequencies,
-                     "those of any station, which others may lack, or those that all share; of no effect "
-                     "beside `frequencies_hz`"),
-                 row("declination_deg", at(&C::selection, &Selection::declination_deg), within(-180.0, 180.0),
-                     "added to the azimuths in the files, for files that count from magnetic north"),
-                 row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
-                     "stations whose own frequency list differs, which are interpolated and flagged"),
-                 row("ignore_file_errors", at(&C::selection, &Selection::ignore_file_errors),
-                     "the floors alone are the errors"));
+  return needing(
+      "EDI or `station_files`", is_edi,
+      row("station_order", &C::station_order, "station names: only these, in this order")
+          .otherwise("all, by file name"),
+      row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
+      row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
+      row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
+      row("frequencies", &C::frequencies,
+          "those of any station, which others may lack, or those that all share; of no effect "
+          "beside `frequencies_hz`"),
+      row("same_place_m", at(&C::selection, &Selection::same_place_m), lengths_or_zero(1e6),
+          "stations closer than this are bands of one station and are merged; 0: none are, and two "
+          "at one place are refused"),
+      row("declination_deg", at(&C::selection, &Selection::declination_deg), within(-180.0, 180.0),
+          "added to the azimuths in the files, for files that count from magnetic north"),
+      row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
+          "stations whose own frequency list differs, which are interpolated and flagged"),
+      row("ignore_file_errors", at(&C::selection, &Selection::ignore_file_errors),
+          "the floors alone are the errors"));
 }
 
 Rows<DataConfig> selection_rows() {

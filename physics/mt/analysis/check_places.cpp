@@ -2,6 +2,7 @@
 // Where stations stand.
 #include "engine/core/median.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
+#include "physics/mt/merge.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -120,12 +121,6 @@ void check_distance(const Station& site, std::size_t station, const Crowd& crowd
       "correct the coordinates, or leave the station out: --sites");
 }
 
-double apart_m(const Station& a, const Station& b) {
-  return metres_per_degree *
-         std::hypot(a.latitude_deg - b.latitude_deg,
-                    std::cos(a.latitude_deg / deg_per_rad) * (a.longitude_deg - b.longitude_deg));
-}
-
 }  // namespace
 
 void check_places(const std::vector<StationData>& stations, std::vector<StationFindings>& findings) {
@@ -136,7 +131,7 @@ void check_places(const std::vector<StationData>& stations, std::vector<StationF
     if (stations.size() > 2 && !stations[k].local_frame) check_distance(site, k, crowd, findings[k]);
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0) continue;
     for (std::size_t other = 0; other < k; ++other)
-      if (apart_m(site, stations[other].site) < same_place_m)
+      if (distance_m(stations[k], stations[other]) < same_place_m)
         findings[k].add(Severity::note, "same_place",
                         fmt::format("stands where {} does", stations[other].site.name),
                         "inversions merge bands of one place; else leave one out: --sites");

@@ -251,6 +251,7 @@ TEST_CASE("configuration: strike and declination are those of the selection, uns
   CHECK_THAT(refusal(minimal + "[profile]\nstrike_deg = 1\nstrike = \"from_data\"\n"),
              HasId("two_strikes", {"strike_deg", "from_data"}));
   CHECK(read(minimal + "frequencies_per_decade = 6\n").data.selection.frequencies_per_decade == 6.0);
+  CHECK(read(minimal + "same_place_m = 50\n").data.selection.same_place_m == 50.0);
   CHECK(usual.frequencies == physics::mt::FrequencyChoice::all);
   CHECK(read(minimal + "frequencies = \"shared\"\n").data.selection.frequencies ==
         physics::mt::FrequencyChoice::shared);

@@ -99,3 +99,16 @@ TEST_CASE("edits: declination counts before the rotation, and floors only raise 
   }
   CHECK(raised > 0);
 }
+
+TEST_CASE("edits: stations within a distance become one, before tensors are turned", "[survey]") {
+  std::vector<StationData> before = two();
+  before[1].site.latitude_deg = before[0].site.latitude_deg + 1e-4;  // 11 m
+  before[1].site.longitude_deg = before[0].site.longitude_deg;
+  CHECK(edited(before, {.merge_within_m = 5.0}).size() == 2);
+  const std::vector<StationData> after = edited(before, {.merge_within_m = 50.0, .azimuth_deg = 40.0});
+  REQUIRE(after.size() == 1);
+  CHECK(after[0].has_name(before[1].site.name));
+  CHECK(after[0].rows.size() > before[0].rows.size());
+  CHECK(after[0].rows.front().azimuths.hx_deg == 40.0);
+  CHECK(after[0].changes.front().find(before[1].site.name) != std::string::npos);
+}
