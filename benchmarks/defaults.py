@@ -236,7 +236,7 @@ def investigated(rows, case):
     for row in rows:
         rho, period = float(row["rho_a_ohm_m"]), float(row["period_s"])
         depths.setdefault(int(row["site"][1:]), {}).setdefault(period, []).append(math.sqrt(rho * period / (2 * math.pi * MU0)))
-    return [tuple(math.exp(statistics.fmean(math.log(v) for v in depths[k][p])) for p in (case["periods"][0], case["periods"][-1]))
+    return [tuple(math.exp(statistics.fmean(math.log(v) for v in depths[k][p])) for p in (min(depths[k]), max(depths[k])))
             for k in range(len(case["y"]))]
 
 

@@ -28,7 +28,7 @@ TEST_CASE("run: the view of a section states its files, colours and directions, 
   CHECK_THAT(script, Contains("from paraview import simple"));
 }
 
-TEST_CASE("run: the view of a volume cuts it where the report does; layers have none") {
+TEST_CASE("run: the view of a volume cuts it where the report does, and layers have none") {
   const OutputFolder folder;
   const io::run::RunFolder run(folder.path());
   io::run::write_paraview_view(run, test::synthetic_volume(), run.view());
