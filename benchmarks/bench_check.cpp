@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many mistakes `check` finds that are planted into a folder of EDI files, and how many errors it reports
-// of the files as they are: bench_check FOLDER [SEED].
+// This program counts the mistakes that `check` finds where they are planted into a folder of EDI files, and
+// the errors that it reports of the files as they are: bench_check FOLDER [SEED].
 //
 // In each of ten rounds a tenth of the stations, drawn by the seed, get one mistake each, drawn as well;
 // turns are between 30 and 180 degrees either way. Stations with an error as they are get none. A mistake is

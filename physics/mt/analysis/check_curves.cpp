@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a station by themselves.
+// These rules look at the numbers of a station by themselves.
 #include "engine/core/median.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
 #include "physics/mt/analysis/layered_bound.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of stations, and what distorts their tensors.
+// These rules look at the axes of stations and at what distorts their tensors.
 #include "engine/core/parallel.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
 #include "physics/mt/analysis/neighbours.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where stations stand.
+// These rules are about where stations stand.
 #include "engine/core/median.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
 #include "physics/mt/merge.hpp"
@@ -16,8 +16,8 @@ namespace {
 
 using core::median;
 
-// Of the distance to the third neighbour: beyond the first a place is looked at, within the second it is
-// right, beyond the third it is named whatever the reason.
+// These count usual distances to the third neighbour. A place beyond the first is looked at, one within the
+// second is right, and one beyond the third is named whatever the reason.
 constexpr double apart_over_usual = 5.0, near_over_usual = 3.0, far_over_usual = 10.0;
 constexpr double least_apart_deg = 1.0;
 constexpr double same_place_m = 1.0, metres_per_degree = 111'000.0;
