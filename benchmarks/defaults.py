@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What defaults of an inversion are worth: synthetic lines with noise, static shift and gaps, and field lines.
 
+    make bench BENCH=defaults        # all of it, for the tables of docs/results/defaults.md
     python3 benchmarks/defaults.py [--cases NAME ...] [--variants NAME ...] [--program build/release/bin/mt_invert] [-o out/defaults]
 
 Each case is inverted with nothing but its data (and the sea, where there is one), once for each variant, which changes some keys. A synthetic
 model's error is the root mean square of log10 ρ between the stations, over points uniform in y and ln z, from the depth that the shortest period
 reaches to that of the longest (Niblett and Bostick, of the true responses), in decades. Of KIM–ETO the correlation with the published section
-stands in its place. It prints a table and writes OUT/defaults.json.
+stands in its place. It prints a line each and writes OUT/defaults.json.
 """
 import argparse
 import bisect
 import csv
 import json
 import math
+import os
 import pathlib
 import random
 import statistics
@@ -172,8 +174,16 @@ FIELD = {
     "kap03": {"data": f'edi_folder = "{SOURCE}/data/kap03/edi"\n[[data.mask]]\nstation = "kap151"'},
     "coprod2": {"data": f'modem_file = "{SOURCE}/data/coprod2/coprod2data.dat"'},
 }
-OLD = ['data.frequencies="shared"', "regularization.depth_weight_exponent=0", "regularization.horizontal_depth_exponent=0", 'start.from="half_space"']
-VARIANTS = {"defaults": [], "before": OLD}
+# Keys that change one choice each; "before" has those of the first release in all of them.
+VARIANTS = {
+    "defaults": [],
+    "half_space": ['start.from="half_space"'],
+    "no_shifts": ["static_shift.enabled=false"],
+    "rms_1": ["inversion.target_rms=1"],
+    "ln_z": ["regularization.depth_weight_exponent=1", "regularization.horizontal_depth_exponent=-1", "regularization.horizontal_weight=0.1"],
+    "wide": ["regularization.horizontal_weight=3"],
+    "before": ['data.frequencies="shared"', 'start.from="half_space"', "static_shift.enabled=false", "inversion.target_rms=1"],
+}
 
 
 def run(program, *words, quiet=True):
@@ -323,11 +333,31 @@ def case_of(program, name, variant, out, seed):
     return result
 
 
+def rows_of(name, variant, found):
+    """Rows of one inversion as other benchmarks have them."""
+    units = {"error": "decades", "seconds": "s"}
+    return [{"case": name, "metric": f"{variant}: {key}", "value": float(value), "unit": units.get(key, ""), "peer": "", "peer_value": None, "ratio": None, "target": None, "met": None}
+            for key, value in found.items() if key != "failed"]
+
+
+def measured(program, out, cases=(), variants=(), seed=1):
+    """(header, rows) of all cases and variants."""
+    rows = []
+    for name in cases or [*SYNTHETIC, *FIELD]:
+        for variant in variants or VARIANTS:
+            found = case_of(program, name, variant, out, seed)
+            words = ", ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in found.items())
+            print(f"{name:16} {variant:10} {words}", flush=True)
+            rows += rows_of(name, variant, found)
+    commit = run("git", "-C", SOURCE, "rev-parse", "--short", "HEAD").stdout.strip()
+    return {"ranks": 1, "threads": int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())), "commit": commit}, rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", nargs="+", default=[*SYNTHETIC, *FIELD])
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS))
-    parser.add_argument("--set", action="append", default=[], help="key=value of one more variant, \"tried\"")
+    parser.add_argument("--cases", nargs="+", choices=[*SYNTHETIC, *FIELD], default=[])
+    parser.add_argument("--variants", nargs="+", choices=[*VARIANTS], default=[])
+    parser.add_argument("--set", action="append", default=[], help="key=value of one more variant, \"tried\", in place of the others")
     parser.add_argument("--program", default=SOURCE / "build/release/bin/mt_invert")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("out/defaults"))
@@ -335,17 +365,8 @@ def main():
     if given.set:
         VARIANTS["tried"] = given.set
         given.variants = ["tried"]
-    results = {}
-    for name in given.cases:
-        for variant in given.variants:
-            found = results.setdefault(name, {})[variant] = case_of(given.program, name, variant, given.out, given.seed)
-            words = ", ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in found.items())
-            print(f"{name:16} {variant:10} {words}", flush=True)
-    errors = {v: [r[v]["error"] for r in results.values() if "error" in r.get(v, {})] for v in given.variants}
-    for variant, values in errors.items():
-        if values:
-            print(f"{'median':16} {variant:10} error {statistics.median(values):.3f}")
-    (given.out / "defaults.json").write_text(json.dumps(results, indent=1))
+    header, rows = measured(given.program, given.out, given.cases, given.variants, given.seed)
+    (given.out / "defaults.json").write_text(json.dumps({"header": header, "results": rows}, indent=1))
 
 
 if __name__ == "__main__":

@@ -229,6 +229,26 @@ def runs_table(bench):
     return bench.machine() + table(["inversion", "ranks", "threads", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
 
 
+def defaults_table(bench):
+    """Model error or correlation, and rms, of each case and variant; medians of the errors below."""
+    variants = list(dict.fromkeys(r["metric"].split(": ")[0] for r in bench.rows))
+    figures = {(r["case"], r["metric"]): r["value"] for r in bench.rows}
+
+    def cell(case, variant):
+        quality = figures.get((case, f"{variant}: error"), figures.get((case, f"{variant}: correlation")))
+        rms = figures.get((case, f"{variant}: rms"))
+        if rms is None:
+            return "failed"
+        return f"{quality:.3f} ({rms:.2f})" if quality is not None else f"({rms:.2f})"
+
+    def median(variant):
+        errors = [r["value"] for r in bench.rows if r["metric"] == f"{variant}: error"]
+        return f"{statistics.median(errors):.3f}" if errors else ""
+
+    rows = [[case, *[cell(case, variant) for variant in variants]] for case in bench.cases("")]
+    return bench.machine() + table(["case", *[f"`{variant}`" for variant in variants]], [*rows, ["median of errors", *map(median, variants)]])
+
+
 def estimates_table(bench):
     rows = []
     for case in bench.cases(""):
@@ -298,7 +318,7 @@ def latent_table(bench):
 
 
 TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "volumes": (("selftest3d_default",), volumes_table), "volumes_fine": (("selftest3d_fine",), volumes_table), "forward": (("physics",), forward_table), "edge_solver": (("physics3d",), edge_solver_table), "scaling": (("scaling",), scaling_table), "predicted_scaling": (("scaling",), predicted_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
-          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table)}
+          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table), "defaults": (("defaults",), defaults_table)}
 
 
 def rewritten(text, results):

@@ -67,6 +67,7 @@ void write_summary(core::ArraySink& sink, const std::string& group,
   core::write_vector(sink, group + "/stop_reason",
                      std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
   sink.attribute(group, "stop_message", summary.message);
+  core::write_number(sink, group + "/target_rms", summary.target_rms, "1");
 }
 
 optimize::InversionSummary read_summary(const core::ArraySource& source, const std::string& group) {
@@ -84,6 +85,7 @@ optimize::InversionSummary read_summary(const core::ArraySource& source, const s
           .rms = state.history.back().rms,
           .roughness = state.history.back().roughness,
           .lambda = state.lambda,
+          .target_rms = core::read_number(source, group + "/target_rms"),
           .history = state.history,
           .design_model = state.design_model};
 }

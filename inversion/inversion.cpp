@@ -199,8 +199,11 @@ optimize::InversionSummary Inversion::minimize_stage(const Stage& stage) {
                                       .n_cells = stage.unknowns.coded() ? stage.unknowns.n_free() : 0};
 
   // Steps until the data are fitted
-  const auto optimizer = optimizer_of(
-      comm_, stage, stage.is_final() ? for_last_steps(method_, stage.iterated->lambda) : method_);
+  const bool is_last = !stage.codes || problem_->prior->polish == prior::Polish::never;
+  const auto optimizer = optimizer_of(comm_, stage,
+                                      stage.is_final() ? for_last_steps(method_, *stage.iterated)
+                                      : is_last        ? method_
+                                                       : before_another(method_));
   optimize::Hooks hooks{.directives = directives(stage),
                         .redesign = stage.redesign(target_rms(method_)),
                         .confirm = stage.is_final(),
@@ -236,15 +239,16 @@ Inversion::Minimized Inversion::minimize_stages() {
 
   // 3. Where the target is reached on the iterations' meshes alone, the last steps are taken on finer ones
   const Stage& last = found.last_of_iterations(first_);
+  const double reached = found.summary.target_rms;
   if (!problem_->forward.last_steps.design || found.summary.reason != optimize::StopReason::target_reached)
     return found;
   if (!iterated) {
     found.responses = final_responses(last, found.summary);
-    if (!misses(found.responses->rms, target)) return found;
+    if (!misses(found.responses->rms, reached)) return found;
     core::log::info(
         "the target {:g} is reached on the iterations' meshes (rms {:.4f}), and missed at the final accuracy "
         "(rms {:.4f}): the last steps are taken there",
-        target, found.summary.rms, found.responses->rms);
+        reached, found.summary.rms, found.responses->rms);
     found.responses.reset();
   }
   found.last_steps.emplace(final_stage(last, std::move(found.summary)));
@@ -254,7 +258,7 @@ Inversion::Minimized Inversion::minimize_stages() {
   if (inversion::was_stopped(found.summary) || found.summary.reason == optimize::StopReason::failed)
     return found;
   found.responses = final_responses(*found.last_steps, found.summary);
-  if (misses(found.responses->rms, target) || found.summary.reason == optimize::StopReason::target_reached)
+  if (misses(found.responses->rms, reached) || found.summary.reason == optimize::StopReason::target_reached)
     return found;
   found.summary.reason = optimize::StopReason::target_reached;
   found.summary.message = "at the target on the meshes of the final model" + where;
@@ -278,6 +282,8 @@ void Inversion::find_responses(const Minimized& found, Outcome& out) {
   out.ending.rms = objective::DataMisfit(problem_->data).rms(out.predicted);
   log_rms(*problem_, last.is_final() ? "last step's" : "iterations'", on_iterations, out);
   optimize::InversionSummary summary = found.summary;
+  if (const double asked = target_rms(method_); out.ending.target_rms > asked)
+    summary.message += fmt::format(", which was raised from {:g} to what the data allow", asked);
   if (!summary.history.empty()) summary.history.back().iteration += last.history().n_iterations_before();
   out.ending = judge(summary, {out.ending.rms, rms_to_target, counting_of(*problem_), last.is_final()},
                      out.ending.target_rms, problem_->forward.remedy);
@@ -299,6 +305,7 @@ Outcome Inversion::minimize() {
   const optimize::InversionSummary& summary = found.summary;
   out.ending.reason = summary.reason;
   out.ending.message = summary.message;
+  out.ending.target_rms = summary.target_rms;
   out.history = last.history().with(summary.history);
   if (inversion::was_stopped(summary)) return stopped_outcome(std::move(out), summary.message);
   require_model(summary);

@@ -17,17 +17,25 @@ Method with_price(Method method, double jacobian_products) {
   return method;
 }
 
-Method for_last_steps(Method method, double lambda) {
+Method before_another(Method method) {
+  if (auto* gauss_newton = std::get_if<optimize::GaussNewtonOptions>(&method)) {
+    if (auto* occam = std::get_if<optimize::Occam>(&gauss_newton->lambda)) occam->raise_target = false;
+  }
+  return method;
+}
+
+Method for_last_steps(Method method, const optimize::InversionSummary& iterated) {
   constexpr int few = 5, few_of_descents = 10;
+  std::visit([&](auto& options) { options.stop.target_rms = iterated.target_rms; }, method);
   if (auto* gauss_newton = std::get_if<optimize::GaussNewtonOptions>(&method)) {
     gauss_newton->stop.max_iterations = few;
-    gauss_newton->lambda_start = lambda;
+    gauss_newton->lambda_start = iterated.lambda;
   } else if (auto* descent = std::get_if<optimize::DescentOptions>(&method)) {
     descent->stop.max_iterations = few_of_descents;
-    descent->lambda_start = lambda;
+    descent->lambda_start = iterated.lambda;
   } else if (auto* both = std::get_if<AlternatingOptions>(&method)) {
     both->stop.max_iterations = few;
-    both->polish.lambda_start = lambda;
+    both->polish.lambda_start = iterated.lambda;
   }
   return method;
 }

@@ -37,9 +37,13 @@ using Method = std::variant<optimize::GaussNewtonOptions, optimize::DescentOptio
 /// Returns the method with what its map states: the products that cost as much as all rows of J.
 [[nodiscard]] Method with_price(Method method, double jacobian_products);
 
-/// Returns the method for the last steps of a run, at the final accuracy: a few of them, which begin with the
-/// λ of the step before (0: as the method begins).
-[[nodiscard]] Method for_last_steps(Method method, double lambda);
+/// Returns the method of a stage that another one follows where it misses the target, which it does not
+/// raise.
+[[nodiscard]] Method before_another(Method method);
+
+/// Returns the method for the last steps of a run, at the final accuracy: a few of them to the target of the
+/// iterations, which begin with the λ of the last one (0: as the method begins).
+[[nodiscard]] Method for_last_steps(Method method, const optimize::InversionSummary& iterated);
 
 /// Makes the optimizer of a stage in cells, or in codes and cells together. Where the method alternates, it
 /// serves the polish.

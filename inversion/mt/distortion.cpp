@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "physics/mt/curve_offsets.hpp"
 
 #include <fmt/ranges.h>
 
@@ -129,6 +130,22 @@ DistortionPrior distortion_of(const DistortionOptions& options, const mt::Survey
   DistortionPrior prior{mt::static_shifts(survey, shifts->modes), shifts->sigma_decades};
   core::log::info("static shifts: {} unknowns, {:g} decades wide", prior.unknowns.size(), prior.sigma);
   return prior;
+}
+
+DistortionOptions decided(const DistortionOptions& options, const mt::Observations& data, int dimension) {
+  const auto* shifts = std::get_if<StaticShiftOptions>(&options);
+  if (shifts == nullptr || !shifts->where_demanded) return options;
+  if (dimension != 2) return {};
+  const mt::CurveOffsets offsets = mt::curve_offsets(data);
+  const bool wanted = offsets.demand_shifts();
+  if (offsets.n_curves > 0)
+    core::log::info(
+        "{} curves of apparent resistivity lie {:.2f} decades beside those of their neighbours, and by "
+        "{:.2f} "
+        "from period to period: static shifts are {}",
+        offsets.n_curves, offsets.level, offsets.change,
+        wanted ? "unknowns beside the model" : "no unknowns");
+  return wanted ? options : DistortionOptions{};
 }
 
 NamedTable distortion_table(const std::vector<mt::Station>& stations, const DistortionPrior& prior,

@@ -137,6 +137,13 @@ class Between {
 
 }  // namespace
 
+bool has_soundings(const SoundingOptions& options, const physics::mt::Observations& data) {
+  for (int station = 0; station < static_cast<int>(data.survey.stations.size()); ++station) {
+    if (physics::mt::sounding_of(data, station, options.mode).n_kept() > 0) return true;
+  }
+  return false;
+}
+
 std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
                                             const physics::mt::Observations& data, const TensorGrid& grid) {
   const std::vector<SoundingModel> models = models_of(options, data, grid, [&](int station) {

@@ -28,6 +28,9 @@ struct SoundingModel {
   bool at_target = false;
 };
 
+/// Returns true where a station has data of the mode that the options name.
+[[nodiscard]] bool has_soundings(const SoundingOptions& options, const physics::mt::Observations& data);
+
 /// Inverts each station's sounding with the rows of the grid as layers (Occam, roughness per decade of
 /// depth); stations without data are left out and reported. errors: InvalidArgument when no station has data.
 /// Every rank computes all of them.

@@ -8,6 +8,7 @@
 #include "inversion/optimize/run.hpp"
 #include "inversion/optimize/step_search.hpp"
 #include "inversion/optimize/system.hpp"
+#include "inversion/optimize/target.hpp"
 
 #include <fmt/format.h>
 
@@ -64,19 +65,38 @@ void check(const GaussNewtonOptions& o) {
   std::visit([](const auto& rule) { check_rule(rule); }, o.lambda);
 }
 
+bool is_stagnation(const std::variant<Candidate, Stop>& outcome) {
+  const auto* stop = std::get_if<Stop>(&outcome);
+  return stop != nullptr && stop->reason == StopReason::stagnated;
+}
+
 class GaussNewtonRun final : public Run {
  public:
   GaussNewtonRun(const RunSettings& settings, const GaussNewtonOptions& options, Objective objective)
       : Run(settings, options.stop, options.lambda_start, std::move(objective)), options_(options) {}
 
  private:
+  [[nodiscard]] double target_rms() const override { return raised_ ? raised_->rms : Run::target_rms(); }
+  void on_record() override {
+    if (may_raise()) set(raised_target(Run::target_rms(), state_.history));
+  }
+  [[nodiscard]] bool may_raise() const {
+    const auto* occam = std::get_if<Occam>(&options_.lambda);
+    return occam != nullptr && occam->raise_target;
+  }
+  void set(std::optional<RaisedTarget> target) {
+    if (target && !raised_) core::log::info("{}", target->in_words(Run::target_rms(), state_.history));
+    raised_ = target;
+  }
+
   /// Occam goes on while the roughness falls; cooling ends at once. Only a jump looks for a smoother model: a
   /// creeping step to the target mends the fit that a redesign spoilt, at the roughness it finds.
   [[nodiscard]] std::optional<Stop> settled_at_target() const override {
     const auto* occam = std::get_if<Occam>(&options_.lambda);
     if (occam == nullptr || !occam->smooth_at_target) return Run::settled_at_target();
     const auto& history = state_.history;
-    if (history.size() < 2) return std::nullopt;
+    const std::size_t first = raised_ ? raised_->after : 0;  // at the target on purpose
+    if (history.size() < first + 2) return std::nullopt;
     const IterationRecord &last = history.back(), &before = history[history.size() - 2];
     if (last.kind == StepKind::jump && at_target(before.rms) &&
         last.roughness > (1.0 - occam->min_roughness_drop) * before.roughness)
@@ -158,10 +178,20 @@ class GaussNewtonRun final : public Run {
     }
   }
 
+  std::variant<Candidate, Stop> next_model(const GaussNewtonSystem& system, const StepServices& services) {
+    const bool may_creep = !may_raise() || raised_;
+    StepSearch search(
+        options_, system, *objective_.regularization,
+        {state_.model, rms_at_start_, state_.lambda, state_.creep_lambda, target_rms(), may_creep}, services);
+    return search.run();
+  }
+
   std::optional<Stop> search(const GaussNewtonSystem& system, const StepServices& services) {
-    StepSearch search(options_, system, *objective_.regularization,
-                      {state_.model, rms_at_start_, state_.lambda, state_.creep_lambda}, services);
-    auto outcome = search.run();
+    auto outcome = next_model(system, services);
+    if (is_stagnation(outcome) && may_raise() && !raised_) {
+      set(raised_now(state_.history));
+      outcome = next_model(system, services);
+    }
     if (auto* stop = std::get_if<Stop>(&outcome)) return std::move(*stop);
     auto& candidate = std::get<Candidate>(outcome);
     if (candidate.kind == StepKind::jump) state_.lambda = candidate.lambda;
@@ -187,6 +217,7 @@ class GaussNewtonRun final : public Run {
   const GaussNewtonOptions& options_;
   std::optional<bool> without_jacobian_;
   double forcing_ = 0.0;  // of this iteration
+  std::optional<RaisedTarget> raised_;
 };
 
 }  // namespace

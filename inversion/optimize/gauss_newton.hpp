@@ -33,6 +33,8 @@ struct Occam {
   bool smooth_at_target = true;  ///< go on at the target while the roughness falls
   double min_roughness_drop =
       0.02;  ///< relative; a smaller one between two models at the target: target_reached
+  bool raise_target =
+      false;  ///< to what the data allow, where the rms hardly falls above it: `raised_target`
 };
 
 /// A λ that decreases from iteration to iteration.

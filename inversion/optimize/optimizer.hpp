@@ -63,6 +63,7 @@ struct InversionSummary {
   std::string message;               ///< one sentence, with the cause of a failure
   Eigen::VectorXd model, predicted;  ///< the last good iterate
   double rms = 0.0, roughness = 0.0, lambda = 0.0;
+  double target_rms = 0.0;  ///< in force at the end
   std::vector<IterationRecord> history;
   Eigen::VectorXd design_model{};  ///< the model of the last redesign; empty: the forward map is the one the
                                    ///< run began with

@@ -80,6 +80,7 @@ void refuse_memory(const InversionState& state, const std::string& expected) {
 InversionSummary Run::resume(InversionState state) {
   check_memory(state);
   state_ = std::move(state);
+  on_record();
   if (state_.design_iteration >= 0 && hooks_.redesign) {
     if (auto forward = ask_for_redesign(state_.design_model, state_.design_iteration))
       objective_.forward = std::move(forward);
@@ -129,7 +130,7 @@ std::optional<Stop> Run::finished() const {
     return Stop{StopReason::target_reached,
                 "at the target when the iterations ran out; a smoother model may exist"};
   return Stop{StopReason::max_iterations, fmt::format("the rms is above the target {:g} after {} iterations",
-                                                      rules_.target_rms, state_.iteration)};
+                                                      target_rms(), state_.iteration)};
 }
 
 bool Run::asked_to_stop() {
@@ -279,6 +280,7 @@ void Run::record(Candidate& candidate, double rms_at_start) {
                             .n_jacobian = n_jacobian_,
                             .seconds = seconds_since(begin_),
                             .code_lambda = candidate.code_lambda});
+  on_record();
   const IterationView view{state_.history.back(), state_.model, predicted_, state_};
   for (const auto& directive : hooks_.directives) directive->on_iteration(view);
 }
@@ -292,6 +294,7 @@ InversionSummary Run::summary(const Stop& stop) const {
                            .message = stop.message,
                            .model = state_.model,
                            .predicted = predicted_,
+                           .target_rms = target_rms(),
                            .history = state_.history,
                            .design_model = state_.design_model};
   if (state_.history.empty()) return summary;

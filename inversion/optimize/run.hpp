@@ -81,7 +81,10 @@ class Run {
   /// alike. By default the first one is.
   [[nodiscard]] virtual std::optional<Stop> settled_at_target() const;
 
-  [[nodiscard]] bool at_target(double rms) const { return rms <= rules_.target_rms; }
+  /// Returns the target in force, from the state alone, so that a resumed run has the same. By default that
+  /// of the rules.
+  [[nodiscard]] virtual double target_rms() const { return rules_.target_rms; }
+  [[nodiscard]] bool at_target(double rms) const { return rms <= target_rms(); }
   [[nodiscard]] bool hardly_fell(double rms) const {
     return !at_target(rms) && rms > (1.0 - rules_.min_rms_drop) * rms_at_start_;
   }
@@ -95,6 +98,8 @@ class Run {
   /// Refuses a state whose memory is not what the method keeps there. errors: FormatError.
   /// By default any will do, that of another method too.
   virtual void check_memory(const InversionState& /*state*/) const {}
+  /// Runs after a row was added to the history, and when a run goes on from one.
+  virtual void on_record() {}
   /// Runs after a replacement of the forward map.
   virtual void on_redesign() {}
 

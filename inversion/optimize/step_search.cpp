@@ -43,6 +43,8 @@ std::variant<Candidate, Stop> StepSearch::run() {
   }
   Best jump = search(StepKind::jump, first_lambda());
   if (jump.target_reached || falls_by(small_gain, jump.candidate)) return std::move(jump.candidate);
+  if (!present_.may_creep && is_better(jump.candidate)) return std::move(jump.candidate);
+  if (!present_.may_creep) return shorten(jump.candidate);
   if (!creep) creep = search(StepKind::creep, jump.candidate.lambda);
   Candidate& best = creep->candidate.rms < jump.candidate.rms ? creep->candidate : jump.candidate;
   if (falls_by(options_.stop.min_rms_drop, best)) return std::move(best);
@@ -66,7 +68,7 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
   };
   const LambdaSearchResult found = search_lambda(
       rms_of, lambda_start,
-      {.target_rms = options_.stop.target_rms,
+      {.target_rms = present_.target_rms,
        .current_rms = present_.rms,
        .sufficient_rms = (1.0 - rule_.sufficient_drop) * present_.rms,
        .first_step = std::log10(rule_.factor),
@@ -121,7 +123,7 @@ std::variant<Candidate, Stop> StepSearch::shorten(const Candidate& full) {
 
 double StepSearch::first_lambda() const {
   return present_.jump_lambda > 0.0 ? present_.jump_lambda
-                                    : automatic_lambda(system_, options_.stop.target_rms, present_.rms);
+                                    : automatic_lambda(system_, present_.target_rms, present_.rms);
 }
 
 /// Tests for a lower rms above the target; at the target, smoother and still there.

@@ -32,6 +32,8 @@ class StepSearch {
     double rms;           ///< on the present forward map
     double jump_lambda;   ///< λ of the last jump; 0: none yet
     double creep_lambda;  ///< λ of the last step if that crept; 0: it jumped
+    double target_rms;
+    bool may_creep;  ///< else a jump that lowers the rms by little is taken all the same
   };
   /// `options`: with Occam.
   StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
@@ -49,7 +51,7 @@ class StepSearch {
   [[nodiscard]] Candidate trial(StepKind kind, double lambda);
   [[nodiscard]] std::variant<Candidate, Stop> shorten(const Candidate& full);
   [[nodiscard]] double first_lambda() const;
-  [[nodiscard]] bool at_target(double rms) const { return rms <= options_.stop.target_rms; }
+  [[nodiscard]] bool at_target(double rms) const { return rms <= present_.target_rms; }
   [[nodiscard]] bool falls_by(double share, const Candidate& candidate) const {
     return candidate.rms < (1.0 - share) * present_.rms;
   }

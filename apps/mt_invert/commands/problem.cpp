@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "inversion/mt/smoothness.hpp"
+#include "inversion/mt/soundings.hpp"
 #include "inversion/mt/tables.hpp"
 #include "io/model/network.hpp"
 #include "io/model/read.hpp"
@@ -234,6 +235,9 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, cons
                                         .areas = areas_of(config.regularization),
                                         .distortion = config.distortion,
                                         .forward = config.forward};
+  const bool starts_open = config.start.is_open && dimension == 2 && !config.learned_prior;
+  if (starts_open && inversion::mt::has_soundings(config.soundings, observed))
+    options.start = inversion::mt::FromSoundings{};
   if (config.grid.from_model) options.cells = std::get<physics::mesh::Model>(options.start).earth.grid;
   const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
   if (!same_file) options.reference = source_of(config.reference);

@@ -190,7 +190,8 @@ void require_soundings_alone(const Config& config) {
   const auto add = [&](bool is_given, const char* name) {
     if (is_given) tables.emplace_back(name);
   };
-  add(std::holds_alternative<inversion::mt::StaticShiftOptions>(config.distortion), "[static_shift]");
+  const auto* shifts = std::get_if<inversion::mt::StaticShiftOptions>(&config.distortion);
+  add(shifts != nullptr && !shifts->where_demanded, "[static_shift]");
   add(std::holds_alternative<inversion::mt::DistortionMatrixOptions>(config.distortion), "[distortion]");
   add(config.bounds.has_value(), "[bounds]");
   add(config.uncertainty.has_value(), "[uncertainty]");

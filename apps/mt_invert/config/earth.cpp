@@ -85,8 +85,9 @@ Rows<ModelForm> model_rows() {
       row("from", &ModelForm::from,
           "\"soundings\": the layered earths under the stations, interpolated along the profile, in a volume "
           "by inverse squares of the distance")
-          .usually("by the other keys"),
+          .otherwise("by the other keys; without any a section starts from soundings, see below"),
       row("resistivity_ohm_m", &ModelForm::resistivity_ohm_m, resistivities(), "of the half-space")
+          .otherwise("`100.0`")
           .needs("from = \"half_space\"",
                  [](const ModelForm& form) { return form.from == ModelSource::half_space; }),
       row("model_file", &ModelForm::file,
@@ -166,6 +167,7 @@ ModelConfig read_model(ConfigTable table, const ModelConfig& usual) {
                                usual.resistivity_ohm_m, usual.file_as_written});
   ModelConfig model;
   model.from_soundings = form.from == ModelSource::soundings;
+  model.is_open = !table.has("from") && !table.has("resistivity_ohm_m") && !table.has("model_file");
   if (form.from == ModelSource::half_space) model.resistivity_ohm_m = form.resistivity_ohm_m;
   if (form.from != ModelSource::file) return model;
   if (form.file.empty() || (table.has("from") && !table.has("model_file")))

@@ -39,6 +39,7 @@ struct ModelConfig {
   double resistivity_ohm_m = 100.0;
   std::string file, file_as_written;  ///< as the program opens it, and as the configuration has it
   bool from_soundings = false;
+  bool is_open = true;  ///< no key of the table says anything
 };
 
 /// Table [soundings]: the 1-D inversions of single stations.

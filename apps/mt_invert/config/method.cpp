@@ -144,6 +144,9 @@ Rows<GaussNewtonOptions> gauss_newton_rows() {
           row("max_lambda_trials", of_rule(&Occam::max_trials), within(1, 1000), "forward runs per search"),
           row("sufficient_drop", of_rule(&Occam::sufficient_drop), share(),
               "above the target a first trial that lowers the rms by this share is taken at once; 1: never"),
+          row("raise_target", of_rule(&Occam::raise_target),
+              "where the rms hardly falls above the target, that becomes 1.05 × the least rms, see below")
+              .usually("`true` without `target_rms`"),
           row("smooth_at_target", of_rule(&Occam::smooth_at_target),
               "go on at the target while the roughness falls; `false`: the first model there is the last"),
           row("min_roughness_drop", of_rule(&Occam::min_roughness_drop), within(0.0, 1.0),
@@ -172,8 +175,10 @@ Rows<DescentOptions> descent_rows() {
 /// Both stages of "alternating" share their rules of stopping, whose defaults are those of the pairs.
 GaussNewtonOptions usual_polish() { return {.stop = AlternatingOptions{}.stop}; }
 
-GaussNewtonOptions read_gauss_newton(const ConfigTable& table, const GaussNewtonOptions& usual) {
+/// Without a target of the user's, that is 1 or what the data allow.
+GaussNewtonOptions read_gauss_newton(const ConfigTable& table, GaussNewtonOptions usual) {
   refuse(table, descent_rows(), "algorithm = \"lbfgs\"", gauss_newton_rows());
+  if (!table.has("target_rms")) usual.lambda = Occam{.raise_target = true};
   return read(table, gauss_newton_rows(), usual);
 }
 

@@ -63,10 +63,10 @@ void FeatureCollector::add_lateral(const Lateral& lateral, double most, double w
   result_.first_y_m = std::min(result_.first_y_m, y);
   result_.last_y_m = std::max(result_.last_y_m, y);
   const double above = earth_.height_at(earth_.surface().z_at(y));
-  const bool line = needs_line(lateral.height, options_.contact_depth_ratio * size);
-  levels_.push_back({above, depth, (line ? 1.0 : step_depth_share) * options_.contact_depth_ratio * size});
+  const bool line = needs_line(lateral.height, size);
+  levels_.push_back({above, depth, (line ? 1.0 : step_depth_share) * size});
   if (line) result_.y_anchors.push_back(y);
-  if (depth > 0.0) levels_.push_back({above, 0.0, 2.0 * options_.contact_depth_ratio * size});
+  if (depth > 0.0) levels_.push_back({above, 0.0, 2.0 * size});
   shrink_stations(lateral, weight);
 }
 

@@ -23,11 +23,13 @@ class GridFeatures {
         grid_(earth.grid()),
         options_(options),
         features_(features),
-        least_ratio_(std::pow(10.0, options.least_contrast)) {}
+        least_ratio_(std::pow(10.0, options.least_contrast)),
+        down_(steps_down()),
+        across_(steps_across()) {}
 
   /// Adds the vertical contacts between columns iy − 1 and iy.
   void add_contacts(int iy) {
-    const auto side = [&](int iz) { return conducting_side(earth_.rho(iz, iy - 1), earth_.rho(iz, iy)); };
+    const auto side = [&](int iz) { return conducting_side(across_(iz, iy - 1), across_(iz, iy)); };
     for_runs(earth_.n_rows(), side, [&](int first, int end) {
       const double height = earth_.is_draped() ? 1e300 : grid_.z_edges_m()[end] - grid_.z_edges_m()[first];
       for (int iz = first; iz < end; ++iz) add_contact(iz, iy, height);
@@ -36,7 +38,7 @@ class GridFeatures {
 
   /// Adds the horizontal interfaces between rows iz − 1 and iz.
   void add_interfaces(int iz) {
-    const auto side = [&](int iy) { return conducting_side(earth_.rho(iz - 1, iy), earth_.rho(iz, iy)); };
+    const auto side = [&](int iy) { return conducting_side(down_(iz - 1, iy), down_(iz, iy)); };
     for_runs(grid_.n_y(), side, [&](int first, int end) {
       const double length = earth_.is_draped() ? 1e300 : right_of(end - 1) - left_of(first);
       for (int iy = first; iy < end; ++iy) add_interface(iz, iy, length);
@@ -61,6 +63,29 @@ class GridFeatures {
     return a / b >= least_ratio_ ? 1 : b / a >= least_ratio_ ? -1 : 0;
   }
 
+  /// Returns the resistivity down each column as steps of at least the least contrast. A smooth section
+  /// changes by less from cell to cell, and by much over a few of them.
+  [[nodiscard]] Eigen::MatrixXd steps_down() const {
+    Eigen::MatrixXd steps(earth_.n_rows(), grid_.n_y());
+    for (int iy = 0; iy < grid_.n_y(); ++iy) {
+      for (int iz = 0; iz < earth_.n_rows(); ++iz)
+        steps(iz, iy) = step_to(earth_.rho(iz, iy), iz > 0 ? steps(iz - 1, iy) : earth_.rho(0, iy));
+    }
+    return steps;
+  }
+  /// Likewise along each row.
+  [[nodiscard]] Eigen::MatrixXd steps_across() const {
+    Eigen::MatrixXd steps(earth_.n_rows(), grid_.n_y());
+    for (int iy = 0; iy < grid_.n_y(); ++iy) {
+      for (int iz = 0; iz < earth_.n_rows(); ++iz)
+        steps(iz, iy) = step_to(earth_.rho(iz, iy), iy > 0 ? steps(iz, iy - 1) : earth_.rho(iz, 0));
+    }
+    return steps;
+  }
+  [[nodiscard]] double step_to(double here, double before) const {
+    return conducting_side(before, here) != 0 ? here : before;
+  }
+
   /// Calls visit(first, end) for the runs of one conducting side among 0 … n − 1.
   template <class Side, class Visit>
   static void for_runs(int n, Side side, Visit visit) {
@@ -77,7 +102,7 @@ class GridFeatures {
     if (earth_.depth_under(surface, iz + 1) <= 0.0) return;
     const Requirement required = earth_.requirement(y, y, iz, iy, depth);
     if (!required.is_relevant()) return;
-    const double a = earth_.rho(iz, iy - 1), b = earth_.rho(iz, iy),
+    const double a = across_(iz, iy - 1), b = across_(iz, iy),
                  weight = contrast_strength(std::abs(std::log10(a / b)));
     features_.add_lateral({y, depth, height}, features_.conductor_size(std::min(a, b), required.r), weight,
                           required);
@@ -88,7 +113,7 @@ class GridFeatures {
     if (earth_.depth_of_edge(iz, iy) <= 0.0) return;
     const Requirement required = earth_.requirement(left_of(iy), right_of(iy), iz, iy);
     if (!required.is_relevant()) return;
-    const double conductor = std::min(earth_.rho(iz - 1, iy), earth_.rho(iz, iy));
+    const double conductor = std::min(down_(iz - 1, iy), down_(iz, iy));
     features_.add_interface(iz, iy, length,
                             required.coarser * features_.conductor_size(conductor, required.r));
   }
@@ -110,6 +135,7 @@ class GridFeatures {
   const MeshDesignOptions& options_;
   FeatureCollector& features_;
   double least_ratio_;
+  Eigen::MatrixXd down_, across_;  // ohm m; shape (n_rows, n_y)
 };
 
 }  // namespace

@@ -161,9 +161,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
           1;  // the models of iterations are rough: contacts rule the error, and cells of order 2 cost more
       options.cells_per_skin_depth = 4.0;
       options.contact_fraction = 0.1;
-      options.contact_depth_ratio = 3.0;
-      options.line_spacing = 0.5;
-      options.least_contrast = 0.5;
+      options.line_spacing = 0.25;
       options.max_nodes = 30'000;
       options.growth = 1.5;
       options.far_growth = 2.0;

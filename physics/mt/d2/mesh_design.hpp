@@ -28,11 +28,10 @@ struct MeshDesignOptions {
   int order = 2;                      ///< order of the elements: 1 bilinear, 2 biquadratic
   double cells_per_skin_depth = 6.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at
                                       ///< conductors; the error falls with c²
-  double contact_fraction = 0.05;    ///< cells of this times r at a contact of two decades and at the station
-                                     ///< near it; larger at weaker contacts
-  double contact_depth_ratio = 1.0;  ///< cells in depth over those along the profile at a contact
-  double least_contrast = 0.25;  ///< decades; weaker contacts and interfaces get no lines of their own, the
-                                 ///< cell averages take them
+  double contact_fraction = 0.05;  ///< cells of this times r at a contact of two decades and at the station
+                                   ///< near it; larger at weaker contacts
+  double least_contrast = 0.1;     ///< decades; weaker contacts and interfaces get no lines of their own, but
+                                   ///< those of a smooth section add up to one; cell averages take the rest
   double line_spacing =
       0.1;  ///< contacts and interfaces get a line unless one lies closer than this share of a cell
   double growth = 1.4;         ///< ratio of neighbouring cell sizes away from stations and contacts

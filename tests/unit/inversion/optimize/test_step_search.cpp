@@ -39,7 +39,13 @@ Searched search(double present_rms, const std::function<double(const Candidate&)
                                                    },
                                                    [](const std::string&) {}};
   result.outcome = inversion::optimize::StepSearch(options, *system, *objective.regularization,
-                                                   {model, present_rms, 1.0, 0.0}, services)
+                                                   {.model = model,
+                                                    .rms = present_rms,
+                                                    .jump_lambda = 1.0,
+                                                    .creep_lambda = 0.0,
+                                                    .target_rms = 1.0,
+                                                    .may_creep = true},
+                                                   services)
                        .run();
   return result;
 }

@@ -160,6 +160,45 @@ TEST_CASE("thin layers: the mesh need not follow them", "[physics][mt]") {
   CHECK(worst.phase_deg < 0.15);
 }
 
+TEST_CASE("smooth layers: small contrasts that add up to a large one get the lines of one", "[physics][mt]") {
+  // 0.05 decades from row to row: from 1000 to 100 ohm m within 20 rows, and back after 20 more.
+  std::vector<double> edges{0.0}, resistivity, thickness;
+  for (int i = 0; i < 60; ++i) {
+    resistivity.push_back(std::pow(10.0, 3.0 - 0.05 * std::min({i, 20, 60 - i})));
+    thickness.push_back(50.0 * std::pow(1.15, i));
+    edges.push_back(edges.back() + thickness.back());
+  }
+  edges.push_back(edges.back() + 5000.0);
+  resistivity.push_back(1000.0);
+  const auto survey = full_survey({{"a", 0.0}}, {10.0, 1.0, 0.1, 0.01}, responses);
+  for (const Accuracy accuracy : {Accuracy::standard, Accuracy::iteration}) {
+    const auto worst =
+        against_layers(survey, predict(layers(edges, resistivity), survey, d2::design_options(accuracy)),
+                       {resistivity, thickness});
+    const d2::ResponseError tolerance = d2::tolerance_of(accuracy);
+    INFO(core::word(accuracy));
+    CHECK(worst.rho_a_percent < tolerance.rho_a_percent);
+    CHECK(worst.phase_deg < tolerance.phase_deg);
+  }
+}
+
+TEST_CASE("smooth section: responses across a wide slope of resistivity hardly change with half the cells",
+          "[physics][mt]") {
+  std::vector<double> y_m, z_m{0.0, 300.0, 1000.0, 4000.0};
+  for (int i = 0; i <= 24; ++i) y_m.push_back(-6000.0 + 500.0 * i);
+  const mesh::TensorGrid grid = mesh::TensorGrid::section(y_m, z_m);
+  Eigen::VectorXd cells(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      cells[grid.index(iz, iy)] = std::pow(10.0, 3.0 - 0.15 * std::min(iy, 20 - std::min(iy, 20)) + 0.2 * iz);
+  }
+  const mesh::Model section = mesh::resistivity_model({grid}, cells);
+  const auto survey = full_survey({{"a", -3200.0}, {"b", 200.0}, {"c", 2600.0}}, {10.0, 0.1}, responses);
+  const auto certificate = d2::certify(MPI_COMM_SELF, section, survey, {}, {0.5, 0.2});
+  INFO(certificate.table());
+  CHECK(certificate.rows[2].passed);
+}
+
 TEST_CASE(
     "contact: the current crosses it unchanged, so E of TM jumps by the ratio of resistivities, on coarse "
     "meshes too",
