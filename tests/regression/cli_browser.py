@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from support import EDI, Folder, check, expect, finish, run, synthetic
+from support import EDI, SOURCE, Folder, check, expect, finish, run, synthetic
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for found in map(shutil.which, BROWSERS) if found), None)
@@ -105,6 +105,43 @@ def make_survey(folder):
     expect(0, [], "report", folder / "edi", "-o", folder / "survey", "--stations-per-page", "4")
 
 
+BOX = """dimension = 3
+[background]
+resistivity_ohm_m = [100.0]
+[[box]]
+x_min_m = -700.0
+x_max_m = 300.0
+y_min_m = -300.0
+y_max_m = 900.0
+z_min_m = 200.0
+z_max_m = 900.0
+resistivity_ohm_m = 2.0
+"""
+VOLUME = """[data]
+modem_file = "box.dat"
+kind = "full_impedance"
+tipper = true
+[grid]
+n_columns = 8
+n_rows = 8
+n_layers = 8
+[inversion]
+max_iterations = 2
+[forward]
+final_accuracy = "iteration"
+certificate = "none"
+[output]
+vtk = false
+"""
+
+
+def make_volume(folder):
+    sites = folder.write("map.csv", "site,x_m,y_m\n" + "".join(f"s{k},{x},{y}\n" for k, (x, y) in enumerate((x, y) for x in (-1200, -200, 800) for y in (-900, 300, 1500))))
+    expect(0, ["wrote"], "forward", "--model", folder.write("box.toml", BOX), "--sites", sites, "--periods", "0.03,0.3", "--accuracy", "iteration", "-o", folder / "box.dat")
+    ended = run("invert", folder.write("volume.toml", VOLUME), "--dim", "3", "-o", folder / "volume")
+    check(ended.returncode in (0, 10), f"a volume is inverted: {(ended.stdout + ended.stderr)[-600:]}")
+
+
 if not BROWSER:
     print("no Chromium is here: scripts/setup.sh --tests")
     sys.exit(77)
@@ -123,5 +160,12 @@ with Folder() as folder:
     check_page(folder, folder / "run/report.html", 15)
     expect(0, [], "report", folder / "run", "--contours")
     check_page(folder, folder / "run/report.html", 15)
+    layers = run("invert", config, "--dim", "1", "-o", folder / "layers", "--set", "output.report=true")
+    check(layers.returncode in (0, 10), f"layered earths are inverted: {(layers.stdout + layers.stderr)[-600:]}")
+    check_page(folder, folder / "layers/report.html", 10)
+    expect(0, ["codes in use"], "train", os.path.join(SOURCE, "examples/getting_started/prior.toml"), "-o", folder / "prior", "--set", "training.epochs=2", "--set", "training.draws=2000")
+    check_page(folder, folder / "prior/report.html", 4)
+    make_volume(folder)
+    check_page(folder, folder / "volume/report.html", 12)
     check_planted(folder, folder / "run/report.html")
 finish()
