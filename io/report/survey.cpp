@@ -28,7 +28,7 @@ namespace mt = physics::mt;
 namespace {
 
 constexpr std::size_t most_maps = 6, stations_per_sheet = 12;
-constexpr std::size_t most_findings_open = 100;
+constexpr std::size_t most_findings_open = 30;
 constexpr int periods_per_decade = 8;  // of pseudosections
 
 /// A survey and what is found out before any picture.
@@ -262,10 +262,10 @@ std::filesystem::path write_survey_report(const std::filesystem::path& folder,
   page.html(survey_summary(survey.stations, survey.findings));
   add_map(page, survey);
   add_stations(page, survey);
-  add_findings(page, survey);
   add_strike(page, survey);
   add_sections(page, survey, options);
   add_maps(page, survey, options);
+  add_findings(page, survey);
   add_soundings(page, folder, survey, options, title, made);
   const std::filesystem::path path = folder / "report.html";
   core::write_file(path.string(), page.text(title, made));
