@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/setup.sh [--tests] [--print]
-# Installs what Lodestone builds with, on Debian 12 and relatives; with --tests also what only tests use, of which ParaView (75 MB to load, 550 MB on disk) lies in build/paraview.
+# Installs what Lodestone builds with, on Debian 12 and relatives; with --tests also what only tests use, of which ParaView (75 MB to load, 550 MB on disk) lies in build/paraview, and Chromium without a window (98 MB to load, 303 MB on disk).
 # Does nothing when all is there; --print only lists what is missing. docs/build.md says what each package is for and how to build elsewhere.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,8 +19,8 @@ packages=(
   libcli11-dev libtomlplusplus-dev libfmt-dev libspdlog-dev nlohmann-json3-dev catch2 librandom123-dev
 )
 
-# Only tests use these: a screen without a monitor, on which ParaView draws.
-test_packages=(xvfb xauth)
+# Only tests use these: a screen without a monitor, on which ParaView draws, and a browser that opens reports.
+test_packages=(xvfb xauth chromium-headless-shell)
 # These are unpacked, not installed: python3-paraview conflicts with python3-vtk9, which libvtk9-dev needs. What they load comes with libvtk9-dev.
 unpacked=(paraview python3-paraview)
 unpacked_in=build/paraview

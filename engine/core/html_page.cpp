@@ -18,6 +18,7 @@ nav a { margin-right: 18px; color: #1a5a96; text-decoration: none; }
 figure { margin: 18px 0 26px; }
 figcaption { font-size: 13px; color: #555; max-width: 900px; }
 svg { max-width: 100%; height: auto; display: block; }
+.wide { overflow-x: auto; }
 .soundings { display: flex; flex-wrap: wrap; }
 table { border-collapse: collapse; font-size: 13px; margin: 10px 0 18px; }
 th, td { text-align: left; vertical-align: top; padding: 4px 16px 4px 0; border-bottom: 1px solid #e4e4e4; }

@@ -30,6 +30,9 @@ struct Paint {
   std::optional<Stroke> stroke;
 };
 
+/// The shape of dots: discs, or upright squares.
+enum class DotShape { round, square };
+
 enum class Align { start, middle, end };
 enum class Weight { normal, bold };
 struct TextStyle {
@@ -57,6 +60,10 @@ class Canvas {
   void line(Point from, Point to, const Stroke& stroke);
   void polyline(const std::vector<Point>& points, const Stroke& stroke);
   void circle(Point centre, double radius, const Paint& paint);
+  /// Draws many filled dots of one width and colour, which take little room in a file.
+  void dots(const std::vector<Point>& at, double width, const Color& color, DotShape shape);
+  /// Draws many straight lines alike, each from a point to the next one of the list. shape: an even number.
+  void segments(const std::vector<Point>& ends, const Stroke& stroke);
   void text(Point at, const std::string& text, const TextStyle& style = {});
   /// Draws a quadrilateral of a colour image: filled without seams between neighbours.
   void cell(const std::vector<Point>& corners, const Color& fill);
@@ -82,6 +89,16 @@ class Canvas {
     double radius = 0.0;
     Paint paint;
   };
+  struct Dots {
+    std::vector<Point> at;
+    double width = 0.0;
+    Color color;
+    DotShape shape{};
+  };
+  struct Segments {
+    std::vector<Point> ends;
+    Stroke stroke;
+  };
   struct Text {
     Point at;
     std::string text;
@@ -95,7 +112,7 @@ class Canvas {
     Box box;
   };
   struct EndClip {};
-  using Command = std::variant<Shape, Circle, Text, Cell, BeginClip, EndClip>;
+  using Command = std::variant<Shape, Circle, Dots, Segments, Text, Cell, BeginClip, EndClip>;
   friend class SvgRenderer;
   friend class PngRenderer;
 
@@ -105,5 +122,7 @@ class Canvas {
 
 /// Returns the width of a text in canvas units.
 [[nodiscard]] double text_width(const std::string& text, const TextStyle& style);
+/// Returns a text that is as wide as this at most: where it is wider, its beginning and "…".
+[[nodiscard]] std::string shortened(const std::string& text, double width, const TextStyle& style);
 
 }  // namespace lodestone::io::report

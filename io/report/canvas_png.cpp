@@ -87,6 +87,28 @@ class PngRenderer {
     cairo_arc(cr_, circle.centre.x, circle.centre.y, circle.radius, 0.0, 360.0 / physics::mt::deg_per_rad);
     paint_path(cr_, circle.paint);
   }
+  void operator()(const Canvas::Dots& dots) const {
+    cairo_new_path(cr_);
+    const double half = 0.5 * dots.width;
+    for (const Point& at : dots.at) {
+      if (dots.shape == DotShape::square) {
+        cairo_rectangle(cr_, at.x - half, at.y - half, dots.width, dots.width);
+        continue;
+      }
+      cairo_new_sub_path(cr_);
+      cairo_arc(cr_, at.x, at.y, half, 0.0, 360.0 / physics::mt::deg_per_rad);
+      cairo_close_path(cr_);
+    }
+    paint_path(cr_, {dots.color, {}});
+  }
+  void operator()(const Canvas::Segments& segments) const {
+    cairo_new_path(cr_);
+    for (std::size_t k = 0; k < segments.ends.size(); k += 2) {
+      cairo_move_to(cr_, segments.ends[k].x, segments.ends[k].y);
+      cairo_line_to(cr_, segments.ends[k + 1].x, segments.ends[k + 1].y);
+    }
+    paint_path(cr_, {{}, segments.stroke});
+  }
   void operator()(const Canvas::Text& text) const {
     const TextStyle& style = text.style;
     set_font(cr_, style);

@@ -75,6 +75,22 @@ class SvgRenderer {
     out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x),
                         number(circle.centre.y), number(circle.radius), paint_attributes(circle.paint));
   }
+  void operator()(const Canvas::Dots& dots) {
+    flush();
+    // Lines without length, of which only the caps are seen.
+    std::string d;
+    for (const Point& at : dots.at) d += fmt::format("M{} {}h0", number(at.x), number(at.y));
+    out_ += fmt::format("<path d=\"{}\"{} stroke-linecap=\"{}\"/>\n", d,
+                        paint_attributes({{}, Stroke{dots.color, dots.width, {}}}),
+                        dots.shape == DotShape::round ? "round" : "square");
+  }
+  void operator()(const Canvas::Segments& segments) {
+    flush();
+    std::string d;
+    for (std::size_t k = 0; k < segments.ends.size(); k += 2)
+      d += path({segments.ends[k], segments.ends[k + 1]}, "");
+    out_ += fmt::format("<path d=\"{}\"{}/>\n", d, paint_attributes({{}, segments.stroke}));
+  }
   void operator()(const Canvas::Text& text) {
     flush();
     static constexpr std::array anchors{"", " text-anchor=\"middle\"", " text-anchor=\"end\""};

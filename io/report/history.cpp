@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/axes.hpp"
+#include "io/report/map_sheet.hpp"
 #include "io/report/misfit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace lodestone::io::report {
 
@@ -98,6 +100,42 @@ Canvas history_picture(const inversion::Outcome& outcome) {
               {.size = 12.0, .weight = Weight::bold});
   draw_curve(canvas, right, history, lambda, tm_colour);
   right.draw(canvas);
+  return canvas;
+}
+
+Canvas trade_off_picture(const inversion::Outcome& outcome) {
+  constexpr double picture_width = 560.0, height = 300.0;
+  std::vector<double> roughness, rms;
+  for (const inversion::optimize::StagedRecord& row : outcome.history) {
+    if (!(row.roughness > 0.0 && row.rms > 0.0) || !std::isfinite(row.roughness + row.rms)) continue;
+    roughness.push_back(row.roughness);
+    rms.push_back(row.rms);
+  }
+  if (rms.size() < 2) return {picture_width, 0.0};
+  Axis across = log_axis(roughness, "Roughness");
+  std::swap(across.first, across.last);
+  std::vector<double> shown = rms;
+  shown.push_back(outcome.ending.target_rms);
+  const Frame frame({left_margin, head, picture_width - left_margin - right_margin, height}, across,
+                    log_axis(shown, "rms"));
+  Canvas canvas(picture_width, head + height + bottom_margin);
+  frame.draw_grid(canvas);
+  canvas.text({left_margin, head - 8.0}, "Misfit against roughness", {.size = 12.0, .weight = Weight::bold});
+  const double target = frame.y(outcome.ending.target_rms);
+  canvas.line({frame.box().x, target}, {frame.box().x + frame.box().width, target}, {ink, 0.9, {5.0, 4.0}});
+  std::vector<Point> points;
+  std::vector<SiteMark> marks;
+  for (const inversion::optimize::StagedRecord& row : outcome.history) {
+    const Point at = frame.at(row.roughness, row.rms);
+    if (!std::isfinite(at.x) || !std::isfinite(at.y)) continue;
+    points.push_back(at);
+    marks.push_back({std::to_string(row.iteration), at});
+  }
+  constexpr double radius = 3.2;
+  canvas.polyline(points, {te_colour, 1.2, {}});
+  for (const Point& at : points) draw_marker(canvas, at, {Marker::circle, te_colour, false, radius});
+  draw_site_names(canvas, marks, radius, frame.box());
+  frame.draw(canvas);
   return canvas;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/map_sheet.hpp"
 
+#include "engine/core/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace mesh = physics::mesh;
 namespace {
 
 constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, head = 34.0;
-constexpr double map_head = 20.0, gap = 16.0, tallest_map = 420.0;
+constexpr double map_head = 20.0, gap = 16.0;
 constexpr double margin_part = 0.15, least_ratio = 0.4;  // of the extent around sites
 constexpr double name_size = 8.5;
 
@@ -42,14 +44,18 @@ bool holds(const Box& outer, const Box& inner) {
          inner.y + inner.height <= outer.y + outer.height;
 }
 
-/// Returns the boxes that a name may have: to the right, to the left, above and below its mark.
-std::array<Box, 4> places_of(const SiteMark& site, double radius) {
+/// Returns the boxes that a name may have: to the right, to the left, above and below its mark, and askew.
+std::array<Box, 8> places_of(const SiteMark& site, double radius) {
   const double width = text_width(site.name, {.size = name_size}), height = name_size, off = radius + 2.0;
   const auto& [x, y] = site.at;
   return {{{x + off, y - 0.5 * height, width, height},
            {x - off - width, y - 0.5 * height, width, height},
            {x - 0.5 * width, y - off - height, width, height},
-           {x - 0.5 * width, y + off, width, height}}};
+           {x - 0.5 * width, y + off, width, height},
+           {x + 0.7 * radius, y - off - 0.7 * height, width, height},
+           {x + 0.7 * radius, y + off - 0.3 * height, width, height},
+           {x - 0.7 * radius - width, y - off - 0.7 * height, width, height},
+           {x - 0.7 * radius - width, y + off - 0.3 * height, width, height}}};
 }
 
 }  // namespace
@@ -68,18 +74,25 @@ std::vector<mesh::Site> map_sites(const inversion::Outcome& outcome) {
 MapExtent extent_around(const std::vector<mesh::Site>& sites, const mesh::TensorGrid& grid) {
   const auto &x_edges = grid.edges_m(mesh::Axis::x), &y_edges = grid.edges_m(mesh::Axis::y);
   if (sites.empty()) return {{x_edges.front(), x_edges.back()}, {y_edges.front(), y_edges.back()}};
+  const MapExtent extent = extent_around(sites, 5.0 * narrowest_m(grid));
+  return {inside(extent.x_m, x_edges), inside(extent.y_m, y_edges)};
+}
+
+MapExtent extent_around(const std::vector<mesh::Site>& sites, double lone_margin_m) {
+  if (sites.empty())
+    throw core::InvalidArgument("io::report::map#no_site", "expected at least one site on the map, got none");
   MapExtent extent{{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
   for (const mesh::Site& site : sites) {
     extent.x_m = {std::min(extent.x_m.from, site.at.x_m), std::max(extent.x_m.to, site.at.x_m)};
     extent.y_m = {std::min(extent.y_m.from, site.at.y_m), std::max(extent.y_m.to, site.at.y_m)};
   }
   const double longest = extent.longest_m();
-  const double margin = longest > 0.0 ? margin_part * longest : 5.0 * narrowest_m(grid);
+  const double margin = longest > 0.0 ? margin_part * longest : lone_margin_m;
   for (mesh::Interval* range : {&extent.x_m, &extent.y_m}) *range = widened(*range, margin);
   const double least = least_ratio * extent.longest_m();
   for (mesh::Interval* range : {&extent.x_m, &extent.y_m})
     if (range->length() < least) *range = widened(*range, 0.5 * (least - range->length()));
-  return {inside(extent.x_m, x_edges), inside(extent.y_m, y_edges)};
+  return extent;
 }
 
 MapAxes map_axes(const mesh::Frame& frame) {
@@ -87,7 +100,7 @@ MapAxes map_axes(const mesh::Frame& frame) {
   return {.x = "x", .y = "y"};
 }
 
-MapSheet::MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns)
+MapSheet::MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns, double tallest)
     : extent_(extent),
       axes_(std::move(axes)),
       n_maps_(n_maps),
@@ -95,9 +108,9 @@ MapSheet::MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns)
       unit_(length_unit(extent.longest_m())) {
   map_width_ = (width - left_margin - right_margin - (n_columns - 1) * gap) / n_columns;
   map_height_ = map_width_ * extent.x_m.length() / extent.y_m.length();
-  if (map_height_ <= tallest_map) return;
-  map_width_ *= tallest_map / map_height_;
-  map_height_ = tallest_map;
+  if (map_height_ <= tallest) return;
+  map_width_ *= tallest / map_height_;
+  map_height_ = tallest;
 }
 
 double MapSheet::height() const {
@@ -116,7 +129,6 @@ Box MapSheet::box(int k) const {
 }
 
 Frame MapSheet::frame(int k) const {
-  const bool at_left = k % n_columns_ == 0, at_bottom = k + n_columns_ >= n_maps_;
   const int n_ticks = map_width_ > 300.0 ? 6 : 4;
   const auto axis = [&](double first, double last, const std::string& name, bool labelled) {
     return Axis{first / unit_.metres,
@@ -126,8 +138,8 @@ Frame MapSheet::frame(int k) const {
                 labelled ? TickLabels::shown : TickLabels::hidden,
                 n_ticks};
   };
-  return {box(k), axis(extent_.y_m.from, extent_.y_m.to, axes_.y, at_bottom),
-          axis(extent_.x_m.to, extent_.x_m.from, axes_.x, at_left)};
+  return {box(k), axis(extent_.y_m.from, extent_.y_m.to, axes_.y, is_at_bottom(k)),
+          axis(extent_.x_m.to, extent_.x_m.from, axes_.x, is_at_left(k))};
 }
 
 Box MapSheet::colour_bar() const {
@@ -139,6 +151,10 @@ Box MapSheet::colour_bar() const {
 
 void MapSheet::draw_frame(Canvas& canvas, int k, const std::string& title) const {
   frame(k).draw(canvas);
+  draw_map_title(canvas, k, title);
+}
+
+void MapSheet::draw_map_title(Canvas& canvas, int k, const std::string& title) const {
   canvas.text({box(k).x, box(k).y - 6.0}, title, {.size = 11.0, .weight = Weight::bold});
 }
 
@@ -149,22 +165,40 @@ void MapSheet::draw_title(Canvas& canvas, const std::string& title, const std::s
               {.size = 10.0, .color = grey});
 }
 
-void draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box) {
-  std::vector<Box> taken;
+double mark_radius(const std::vector<Point>& places, double least, double most) {
+  std::vector<double> nearest;
+  for (const Point& a : places) {
+    double distance = INFINITY;
+    for (const Point& b : places)
+      if (&a != &b) distance = std::min(distance, std::hypot(a.x - b.x, a.y - b.y));
+    nearest.push_back(distance);
+  }
+  if (nearest.empty()) return most;
+  std::ranges::sort(nearest);
+  return std::clamp(0.48 * nearest[nearest.size() / 4], least, most);
+}
+
+int draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box,
+                    std::vector<Box> taken) {
+  int n_left_out = 0;
   for (const SiteMark& site : sites)
     taken.push_back({site.at.x - radius, site.at.y - radius, 2.0 * radius, 2.0 * radius});
   for (const SiteMark& site : sites) {
-    for (const Box& place : places_of(site, radius)) {
-      if (!holds(box, place) ||
-          std::ranges::any_of(taken, [&](const Box& other) { return overlap(place, other); }))
-        continue;
-      canvas.rectangle(place, {Color{1.0, 1.0, 1.0, 0.6}, {}});  // names stand on dark colours, too
-      canvas.text({place.x, place.y + 0.5 * place.height}, site.name,
-                  {.size = name_size, .vertical = Align::middle});
-      taken.push_back(place);
-      break;
+    const auto places = places_of(site, radius);
+    const auto place = std::ranges::find_if(places, [&](const Box& each) {
+      return holds(box, each) &&
+             std::ranges::none_of(taken, [&](const Box& other) { return overlap(each, other); });
+    });
+    if (place == places.end()) {
+      ++n_left_out;
+      continue;
     }
+    canvas.rectangle(*place, {Color{1.0, 1.0, 1.0, 0.6}, {}});  // names stand on dark colours, too
+    canvas.text({place->x, place->y + 0.5 * place->height}, site.name,
+                {.size = name_size, .vertical = Align::middle});
+    taken.push_back(*place);
   }
+  return n_left_out;
 }
 
 }  // namespace lodestone::io::report

@@ -24,6 +24,9 @@ struct MapExtent {
 /// margin of five of the narrowest cells.
 [[nodiscard]] MapExtent extent_around(const std::vector<physics::mesh::Site>& sites,
                                       const physics::mesh::TensorGrid& grid);
+/// Returns the same without a grid that limits it; a single site has the margin given. errors:
+/// InvalidArgument without sites.
+[[nodiscard]] MapExtent extent_around(const std::vector<physics::mesh::Site>& sites, double lone_margin_m);
 
 /// The names of the axes of maps: "x, north" and "y, east"; "x" and "y" where the frame is turned.
 struct MapAxes {
@@ -35,12 +38,15 @@ struct MapAxes {
 /// place to the right.
 class MapSheet {
  public:
-  static constexpr double width = 1000.0;
-  MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns);
+  static constexpr double width = 1000.0, usual_height = 420.0;
+  /// `tallest`: largest height of a map.
+  MapSheet(MapExtent extent, MapAxes axes, int n_maps, int n_columns, double tallest = usual_height);
   [[nodiscard]] double height() const;
   /// Returns the width that its maps and the colour bar take, where they fill no row.
   [[nodiscard]] double used_width() const;
   [[nodiscard]] const LengthUnit& unit() const { return unit_; }
+  [[nodiscard]] bool is_at_left(int k) const { return k % n_columns_ == 0; }
+  [[nodiscard]] bool is_at_bottom(int k) const { return k + n_columns_ >= n_maps_; }
   /// Returns the frame of map k; only those at the left and at the bottom have labels.
   [[nodiscard]] Frame frame(int k) const;
   [[nodiscard]] Box colour_bar() const;
@@ -49,6 +55,8 @@ class MapSheet {
   }
   /// Draws the frame of map k, over its content, and the text above it.
   void draw_frame(Canvas& canvas, int k, const std::string& title) const;
+  /// Draws the text above map k.
+  void draw_map_title(Canvas& canvas, int k, const std::string& title) const;
   /// Draws the title of the sheet, and a remark to the right of it.
   void draw_title(Canvas& canvas, const std::string& title, const std::string& remark = {}) const;
 
@@ -66,8 +74,12 @@ struct SiteMark {
   std::string name;
   Point at;  ///< in the picture
 };
+/// Returns the radius of circles or ellipses, within limits, that leave most neighbours apart.
+[[nodiscard]] double mark_radius(const std::vector<Point>& places, double least, double most);
+
 /// Writes the names of sites beside their marks of this radius. A name that finds no room in the box without
-/// touching marks or other names is left out.
-void draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box);
+/// touching marks, other names or boxes that are taken is left out. returns: the number of names that are.
+int draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box,
+                    std::vector<Box> taken = {});
 
 }  // namespace lodestone::io::report

@@ -12,5 +12,8 @@ namespace lodestone::io::report {
 
 /// Draws rms and λ per iteration, side by side.
 [[nodiscard]] Canvas history_picture(const inversion::Outcome& outcome);
+/// Draws the misfit of each iteration against its roughness, with the number of it. The picture is empty (no
+/// height) where fewer than two iterations have both.
+[[nodiscard]] Canvas trade_off_picture(const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::report

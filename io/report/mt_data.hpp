@@ -60,6 +60,7 @@ class ShownData {
   ShownData(physics::mt::Observations data, Eigen::VectorXd predicted, Places places = Places::line);
   [[nodiscard]] Places places() const { return places_; }
   [[nodiscard]] bool has(Shown shown) const;  ///< some datum is there
+  [[nodiscard]] bool has_predictions() const { return predicted_.array().isFinite().any(); }
   [[nodiscard]] ShownDatum at(Shown shown, int frequency, int station) const;
   /// Returns the rms of all data used of a station, shown or not; NaN without any.
   [[nodiscard]] double rms(int station) const;

@@ -53,8 +53,9 @@ Layout make_layout(const ShownData& data) {
   return layout;
 }
 
-/// One of the three panels: what it shows and on which scale.
+/// A panel: what it shows and on which scale.
 struct Panel {
+  Shown shown;
   std::string title;
   std::function<double(const ShownDatum&)> value;
   const ColourMap* map;
@@ -111,16 +112,33 @@ Axis value_axis(Shown shown, const Range& range) {
           is_phase(shown) ? 30.0 : 0.0};
 }
 
-std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
+std::string full_title_of(Shown shown) {
+  return title_of(shown) + (shown == Shown::phase_tm ? " (folded by +180°)" : "");
+}
+
+Panel observed_panel(const ShownData& data, Shown shown, std::string title) {
   const Range range = value_range(data, shown);
-  const Axis bar = value_axis(shown, range);
   const ColourMap& map = is_rho(shown)     ? resistivity_colours()
                          : is_phase(shown) ? phase_colours()
                                            : residual_colours();
-  return {{"observed", [](const ShownDatum& d) { return d.kept ? d.observed : mt::not_given; }, &map,
-           range.low, range.high, bar},
-          {"predicted", [](const ShownDatum& d) { return d.predicted; }, &map, range.low, range.high, bar},
-          {"residual: (observed − predicted) / error",
+  return {shown,
+          std::move(title),
+          [](const ShownDatum& d) { return d.kept ? d.observed : mt::not_given; },
+          &map,
+          range.low,
+          range.high,
+          value_axis(shown, range)};
+}
+
+std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
+  const Panel observed = observed_panel(data, shown, "observed");
+  Panel predicted = observed;
+  predicted.title = "predicted";
+  predicted.value = [](const ShownDatum& d) { return d.predicted; };
+  return {observed,
+          predicted,
+          {shown,
+           "residual: (observed − predicted) / error",
            [](const ShownDatum& d) { return d.residual; },
            &residual_colours(),
            -residual_limit,
@@ -128,14 +146,14 @@ std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
            {residual_limit, -residual_limit, Scale::linear, "errors", TickLabels::shown, 4}}};
 }
 
-void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const ShownData& data, Shown shown,
+void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const ShownData& data,
                 const Panel& panel) {
   canvas.rectangle(frame.box(), {no_datum, {}});
   for (std::size_t kf = 0; kf < layout.frequencies.size(); ++kf) {
     const double top = frame.y(std::pow(10.0, layout.log_period_edges[kf])),
                  bottom = frame.y(std::pow(10.0, layout.log_period_edges[kf + 1]));
     for (std::size_t ks = 0; ks < layout.stations.size(); ++ks) {
-      const double value = panel.value(data.at(shown, layout.frequencies[kf], layout.stations[ks]));
+      const double value = panel.value(data.at(panel.shown, layout.frequencies[kf], layout.stations[ks]));
       if (std::isfinite(value)) {
         const double left = frame.x(layout.y_edges[ks] / layout.unit.metres),
                      right = frame.x(layout.y_edges[ks + 1] / layout.unit.metres);
@@ -147,11 +165,11 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const 
 }
 
 /// Returns the ends of the colour scale beyond which values of a panel lie.
-Clipped clipped_in(const ShownData& data, Shown shown, const Panel& panel) {
+Clipped clipped_in(const ShownData& data, const Panel& panel) {
   double least = mt::not_given, most = mt::not_given;
   for (const int f : data.used_frequencies()) {
     for (int s = 0; s < data.n_stations(); ++s) {
-      const double value = panel.value(data.at(shown, f, s));
+      const double value = panel.value(data.at(panel.shown, f, s));
       least = std::fmin(least, value);
       most = std::fmax(most, value);
     }
@@ -171,24 +189,14 @@ StationLabels labels_of(const ShownData& data, const Layout& layout, const Frame
   return labels;
 }
 
-}  // namespace
-
-Canvas pseudosection_picture(const ShownData& data, Shown shown) {
-  if (data.n_stations() == 0 || data.n_frequencies() == 0) {
-    return {width, 1.0};
-  }
+Canvas picture_of(const ShownData& data, const std::vector<Panel>& panels, const std::string& title) {
   const Layout layout = make_layout(data);
   std::vector<std::string> names;
-  for (const mt::Station& station : data.stations()) {
-    names.push_back(station.name);
-  }
-  const std::vector<Panel> panels = make_panels(data, shown);
+  for (const mt::Station& station : data.stations()) names.push_back(station.name);
   const double head = title_height + station_label_height(names) + 22.0;
   Canvas canvas(width, head + static_cast<double>(panels.size()) * (panel_height + panel_gap) - panel_gap +
                            bottom_margin);
-  canvas.text({left_margin, title_height - 8.0},
-              title_of(shown) + (shown == Shown::phase_tm ? " (folded by +180°)" : ""),
-              {.size = 14.0, .weight = Weight::bold});
+  canvas.text({left_margin, title_height - 8.0}, title, {.size = 14.0, .weight = Weight::bold});
   double top = head;
   for (const Panel& panel : panels) {
     const bool last = &panel == &panels.back();
@@ -201,7 +209,7 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
     const Axis period{std::pow(10.0, layout.log_period_edges.front()),
                       std::pow(10.0, layout.log_period_edges.back()), Scale::log10, "Period (s)"};
     const Frame frame({left_margin, top, width - left_margin - right_margin, panel_height}, distance, period);
-    draw_cells(canvas, frame, layout, data, shown, panel);
+    draw_cells(canvas, frame, layout, data, panel);
     frame.draw(canvas);
     if (&panel == &panels.front()) {
       draw_stations(canvas, labels_of(data, layout, frame));
@@ -211,10 +219,28 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
       canvas.text({left_margin, top - 7.0}, panel.title, {.size = 12.0, .color = grey});
     }
     draw_colour_bar(canvas, {width - right_margin + 16.0, top, 14.0, panel_height}, *panel.map, panel.bar,
-                    clipped_in(data, shown, panel));
+                    clipped_in(data, panel));
     top += panel_height + panel_gap;
   }
   return canvas;
+}
+
+bool is_empty(const ShownData& data) { return data.n_stations() == 0 || data.n_frequencies() == 0; }
+
+}  // namespace
+
+Canvas pseudosection_picture(const ShownData& data, Shown shown) {
+  if (is_empty(data)) return {width, 1.0};
+  return picture_of(data, make_panels(data, shown), full_title_of(shown));
+}
+
+Canvas observed_pseudosections(const ShownData& data, const std::vector<Shown>& all,
+                               const std::string& title) {
+  std::vector<Panel> panels;
+  for (const Shown shown : all)
+    if (data.has(shown)) panels.push_back(observed_panel(data, shown, full_title_of(shown)));
+  if (is_empty(data) || panels.empty()) return {width, 1.0};
+  return picture_of(data, panels, title);
 }
 
 }  // namespace lodestone::io::report

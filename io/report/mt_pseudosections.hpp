@@ -5,10 +5,17 @@
 #include "io/report/canvas.hpp"
 #include "io/report/mt_data.hpp"
 
+#include <string>
+#include <vector>
+
 namespace lodestone::io::report {
 
 /// Draws observed and predicted values and normalized residuals of one quantity, one above the other: period
 /// against distance. Masked data are blank.
 [[nodiscard]] Canvas pseudosection_picture(const ShownData& data, Shown shown);
+
+/// Draws the observed values of several quantities one above the other, those of which there are some.
+[[nodiscard]] Canvas observed_pseudosections(const ShownData& data, const std::vector<Shown>& all,
+                                             const std::string& title);
 
 }  // namespace lodestone::io::report

@@ -80,9 +80,29 @@ struct Extent {
   [[nodiscard]] bool empty() const { return low > high; }
 };
 
+/// Returns the extent of the middle 92 % of the observed values: a few outliers would hide the curves.
+Extent extent_of_most(const ShownData& data, const std::vector<Curve>& curves, int station) {
+  constexpr double left_out = 0.04;
+  Extent extent;
+  for (const Curve& curve : curves) {
+    std::vector<double> values;
+    for (int f = 0; f < data.n_frequencies(); ++f) {
+      const double value = data.at(curve.shown, f, station).observed;
+      if (std::isfinite(value)) values.push_back(value);
+    }
+    if (values.empty()) continue;
+    std::ranges::sort(values);
+    const auto n = static_cast<std::size_t>(left_out * static_cast<double>(values.size()));
+    extent.add(values[n]);
+    extent.add(values[values.size() - 1 - n]);
+  }
+  return extent;
+}
+
 /// Returns the extent of the data used and of the predictions over the periods drawn; that of the data that
 /// are not used where there is nothing else.
 Extent extent_of(const ShownData& data, const std::vector<Curve>& curves, int station) {
+  if (!data.has_predictions()) return extent_of_most(data, curves, station);
   Extent extent, of_all;
   for (const Curve& curve : curves) {
     for (const int f : data.used_frequencies()) {
@@ -148,23 +168,30 @@ void draw_prediction(Canvas& canvas, const Frame& frame, const ShownData& data, 
 
 void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve,
                        int station) {
+  const auto place = [&](int f, double value) {
+    return frame.at(data.period_s(f), as_drawn(curve.shown, value));
+  };
+  std::vector<Point> bars, used;
   for (int f = 0; f < data.n_frequencies(); ++f) {
     const ShownDatum datum = data.at(curve.shown, f, station);
-    if (!std::isfinite(datum.observed)) {
+    if (!std::isfinite(datum.observed)) continue;
+    if (datum.kept) {
+      used.push_back(place(f, datum.observed));
+      if (datum.sigma > least_sigma_drawn)
+        bars.insert(bars.end(),
+                    {place(f, datum.observed - datum.sigma), place(f, datum.observed + datum.sigma)});
       continue;
     }
-    const Point at = frame.at(data.period_s(f), as_drawn(curve.shown, datum.observed));
-    if (datum.kept && datum.sigma > least_sigma_drawn) {
-      const Point low = frame.at(data.period_s(f), as_drawn(curve.shown, datum.observed - datum.sigma));
-      const Point high = frame.at(data.period_s(f), as_drawn(curve.shown, datum.observed + datum.sigma));
-      canvas.line(low, high, {curve.color, 0.9, {}});
-    }
-    Color color = curve.color;
-    if (!datum.kept) {  // hollow and paler
-      color = {0.5 + 0.5 * color.red, 0.5 + 0.5 * color.green, 0.5 + 0.5 * color.blue};
-    }
-    draw_marker(canvas, at, {curve.marker, color, !datum.kept, 2.0});
+    const Color paler{0.5 + 0.5 * curve.color.red, 0.5 + 0.5 * curve.color.green,
+                      0.5 + 0.5 * curve.color.blue};
+    draw_marker(canvas, place(f, datum.observed), {curve.marker, paler, true, 2.0});
   }
+  constexpr double disc_width = 5.0, square_width = 4.5;
+  canvas.segments(bars, {curve.color, 0.9, {}});
+  if (curve.marker == Marker::circle)
+    canvas.dots(used, disc_width, curve.color, DotShape::round);
+  else
+    canvas.dots(used, square_width, curve.color, DotShape::square);
 }
 
 void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const Panel& panel, int station,
@@ -187,9 +214,13 @@ void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station)
   const double left = corner.x + left_margin;
   double top = corner.y + title_height;
   const double rms = data.rms(station);
-  canvas.text({left, top - 7.0}, data.station(station).name, {.size = 12.0, .weight = Weight::bold});
-  canvas.text({left + inner, top - 7.0}, std::isfinite(rms) ? fmt::format("rms {:.2f}", rms) : "no data used",
-              {.size = 10.0, .color = grey, .horizontal = Align::end});
+  std::string remark = std::isfinite(rms) ? fmt::format("rms {:.2f}", rms) : "no data used";
+  if (!data.has_predictions()) remark.clear();
+  const TextStyle remark_style{.size = 10.0, .color = grey, .horizontal = Align::end},
+      name_style{.size = 12.0, .weight = Weight::bold};
+  const double room = inner - (remark.empty() ? 0.0 : text_width(remark, remark_style) + 8.0);
+  canvas.text({left, top - 7.0}, shortened(data.station(station).name, room, name_style), name_style);
+  canvas.text({left + inner, top - 7.0}, remark, remark_style);
   const std::vector<Panel> panels = panels_of(data);
   for (const Panel& each : panels) {
     draw_panel(canvas, {left, top, inner, each.height}, data, each, station,
@@ -231,6 +262,7 @@ std::vector<LegendEntry> legend_of(const ShownData& data) {
   if (tzy || tzx)
     entries.insert(entries.end(), {{tipper + ", real", te_colour, Marker::circle},
                                    {"imaginary", tm_colour, Marker::square}});
+  if (!data.has_predictions()) return entries;
   entries.push_back({"not used", grey, Marker::circle, true});
   const bool has_others = has_phase_tensor || tzy || tzx;
   if (te || has_others) entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});

@@ -45,18 +45,21 @@ bool has_mask(const inversion::Outcome& outcome) {
 
 int dimension_of(const inversion::Outcome& outcome) { return outcome.model.earth.grid.dimension(); }
 
-void add_section(Page& page, const inversion::Outcome& outcome) {
+void add_section(Page& page, const inversion::Outcome& outcome, bool contours) {
   const std::string title = title_of(outcome.model.property);
   page.heading("section", title + " section");
   const std::string colours = is_resistivity(outcome.model.property)
                                   ? "Red is conductive, blue resistive; triangles are sites. "
                                   : "Triangles are sites. ";
-  page.figure(section_picture(outcome), "section",
-              title + " of the final model. " + colours +
-                  "Structure below the depth to which the longest periods see is set by smoothness, not by "
-                  "data." +
-                  std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
-  SectionPictureOptions shallow;
+  page.figure(
+      section_picture(outcome, {.contours = contours}), "section",
+      title + " of the final model. " + colours +
+          "Structure below the depth to which the longest periods see is set by smoothness, not by "
+          "data." +
+          std::string(contours ? " Lines of equal values: each half decade, with numbers at the full ones."
+                               : "") +
+          std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
+  SectionPictureOptions shallow{.contours = contours};
   shallow.max_depth_m = shallow_depth_m(outcome.model.earth.grid);
   page.figure(section_picture(outcome, shallow), "section_shallow",
               "The upper part of the same section, with its own colour scale.");
@@ -82,13 +85,20 @@ void add_volume(Page& page, const inversion::Outcome& outcome, const VolumeSlice
       "draws other slices.");
 }
 
-void add_model(Page& page, const inversion::Outcome& outcome, const WantedSlices& wanted) {
+void add_model(Page& page, const inversion::Outcome& outcome, const ReportOptions& options) {
+  const WantedSlices& wanted = options.slices;
+  if (options.contours && dimension_of(outcome) != 2)
+    throw core::InvalidArgument(
+        "io::report::contours#not_a_section",
+        "expected a section for lines of equal values, but the grid of the model has {} axes; "
+        "leave them out",
+        dimension_of(outcome));
   if (wanted.any() && dimension_of(outcome) != 3)
     throw core::InvalidArgument("io::report::volume#not_a_volume",
                                 "expected a model with the axes x, y and z for slices at chosen places, but "
                                 "its grid has {}; leave them out",
                                 dimension_of(outcome) == 2 ? "y and z" : "z");
-  if (dimension_of(outcome) == 2) return add_section(page, outcome);
+  if (dimension_of(outcome) == 2) return add_section(page, outcome, options.contours);
   if (dimension_of(outcome) == 3) return add_volume(page, outcome, slices_of(outcome, wanted), wanted.any());
   page.heading("model", title_of(outcome.model.property) + " of the layers");
   page.figure(layers_picture(outcome), "model",
@@ -246,6 +256,10 @@ void add_misfit(Page& page, const inversion::Outcome& outcome) {
                 "and trade-off "
                 "parameter after each iteration; dashed: target. Grey squares: misfit of the "
                 "same model after its mesh was redesigned.");
+    if (const Canvas trade_off = trade_off_picture(outcome); trade_off.height() > 0.0)
+      page.figure(trade_off, "trade_off",
+                  "What the fit costs: misfit against roughness after each iteration, by its number; dashed: "
+                  "target.");
     page.html("<details><summary>Table of iterations</summary>\n" + history_table(outcome) + "</details>\n");
   }
 }
@@ -308,14 +322,14 @@ void add_data(Page& page, const inversion::Outcome& outcome, const std::optional
 }  // namespace
 
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const inversion::Outcome& outcome, const WantedSlices& wanted) {
+                                   const inversion::Outcome& outcome, const ReportOptions& options) {
   const std::optional<ShownData> data = shown_data(outcome);
   core::make_folder(run_directory / "pictures");
   Page page(run_directory / "pictures");
   page.heading("summary", "Summary");
   page.html(summary_table(outcome));
   add_warnings(page, outcome);
-  add_model(page, outcome, wanted);
+  add_model(page, outcome, options);
   add_learned_prior(page, outcome);
   add_uncertainty(page, outcome);
   add_data(page, outcome, data);

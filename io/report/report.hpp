@@ -9,10 +9,17 @@
 
 namespace lodestone::io::report {
 
+/// The choices of the report of a run.
+struct ReportOptions {
+  WantedSlices slices{};  ///< those of a volume
+  bool contours = false;  ///< lines of equal values in a section
+};
+
 /// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window
 /// system. returns: the path of the page. errors: FileError, ShapeError, and InvalidArgument for wanted
-/// slices of a model that is no volume or ends before them.
+/// slices of a model that is no volume or ends before them. Contours of a model that is no section are
+/// InvalidArgument, too.
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const inversion::Outcome& outcome, const WantedSlices& wanted = {});
+                                   const inversion::Outcome& outcome, const ReportOptions& options = {});
 
 }  // namespace lodestone::io::report

@@ -24,7 +24,7 @@ constexpr std::size_t most_periods = 4;
 constexpr double residual_limit = 4.0;  // of the colours, as in pseudosections
 constexpr double least_rms_limit = 2.0, largest_rms_limit = 10.0;
 constexpr int rms_columns = 3;
-constexpr double unused_radius = 1.3;
+constexpr double unused_radius = 1.3, least_radius = 2.4, largest_radius = 6.5;
 
 /// A type of datum, which has a sheet of its own.
 struct Type {
@@ -160,19 +160,6 @@ struct SiteMap {
   BySite values;
 };
 
-/// Returns the radius of circles that leave most neighbours apart.
-double radius_of(const std::vector<Point>& places) {
-  std::vector<double> nearest;
-  for (const Point& a : places) {
-    double least = INFINITY;
-    for (const Point& b : places)
-      if (&a != &b) least = std::min(least, std::hypot(a.x - b.x, a.y - b.y));
-    nearest.push_back(least);
-  }
-  std::ranges::sort(nearest);
-  return std::clamp(0.48 * nearest[nearest.size() / 4], 2.4, 6.5);
-}
-
 Canvas draw_maps(const MapData& data, const std::vector<SiteMap>& maps, int n_columns,
                  const std::string& title, const std::string& remark, const SiteColours& colours) {
   const MapSheet sheet(data.extent, data.axes, static_cast<int>(maps.size()), n_columns);
@@ -183,7 +170,7 @@ Canvas draw_maps(const MapData& data, const std::vector<SiteMap>& maps, int n_co
     const Frame frame = sheet.frame(static_cast<int>(k));
     std::vector<Point> places;
     for (const mesh::Site& site : data.sites) places.push_back(sheet.at(frame, site.at.x_m, site.at.y_m));
-    const double radius = radius_of(places);
+    const double radius = mark_radius(places, least_radius, largest_radius);
     for (std::size_t s = 0; s < places.size(); ++s) {
       const auto value = maps[k].values.find(data.sites[s].name);
       if (value == maps[k].values.end()) {

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
+#include "io/report/contours.hpp"
 #include "io/report/property.hpp"
 #include "physics/mesh/slice.hpp"
 
@@ -209,14 +210,42 @@ Frame frame_of(const SectionPanel& panel, const SliceView& view, const Scales& s
           depth};
 }
 
-void draw_panel(Canvas& canvas, const Drawn& drawn, const CellColours& colours, double veil_below_m) {
+/// Draws lines of equal values between the centres of cells that lie below the surface.
+void draw_section_contours(Canvas& canvas, const Drawn& drawn) {
+  const mesh::Earth& earth = drawn.panel.section.earth;
+  const int n_y = earth.grid.n_y(), n_z = earth.grid.n_z();
+  const Eigen::VectorXd values = values_in_picture(drawn.panel.section);
+  ContourGrid grid{Eigen::MatrixXd(n_z, n_y), Eigen::MatrixXd(n_z, n_y), Eigen::MatrixXd(n_z, n_y)};
+  for (int z = 0; z < n_z; ++z) {
+    for (int y = 0; y < n_y; ++y) {
+      const double along = earth.grid.y_centre_m(y),
+                   depth = mesh::true_z_m(earth, {0.0, along, earth.grid.z_centre_m(z)});
+      const Point at = drawn.at({along, depth});
+      grid.x(z, y) = at.x;
+      grid.y(z, y) = at.y;
+      grid.value(z, y) = depth >= earth.surface.z_at(0.0, along) ? values[z * n_y + y] : std::nan("");
+    }
+  }
+  const bool is_log10 = shows_log10(drawn.panel.section.property);
+  const auto label = [&](double value) -> std::string {
+    if (!is_log10) return plain_number(value, 3);
+    return std::abs(value - std::round(value)) < 1e-6 ? tick_label(std::pow(10.0, value)) : "";
+  };
+  constexpr double decades = 0.5, lines = 8.0;
+  const double range = values.maxCoeff() - values.minCoeff();
+  draw_contours(canvas, grid, is_log10 ? decades : std::max(range, 1e-12) / lines, drawn.frame.box(), label);
+}
+
+void draw_panel(Canvas& canvas, const Drawn& drawn, const CellColours& colours,
+                const SectionPictureOptions& options) {
   const auto& [panel, view, scales, frame] = drawn;
   const auto place = [&](const mesh::Flat& at) { return drawn.at(at); };
   canvas.text({left_margin, frame.box().y - label_height(panel) - 6.0}, panel.title,
               {.size = 14.0, .weight = Weight::bold});
   canvas.begin_clip(frame.box());
   draw_slice(canvas, view, colours, place);
-  draw_veil(canvas, frame, scales, veil_below_m);
+  draw_veil(canvas, frame, scales, options.mask_below_m);
+  if (options.contours && !is_cut(panel)) draw_section_contours(canvas, drawn);
   if (panel.investigated.size() > 0) draw_unseen(canvas, view, panel.investigated, frame.box(), place);
   for (const NamedBox& each : panel.frames) draw_frame(canvas, drawn, each.box);
   canvas.end_clip();
@@ -279,7 +308,7 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
     const bool has_axis = own_axes || k + 1 == panels.size();
     const Frame frame =
         frame_of(panels[k], views[k], scales, top, has_axis ? AlongAxis::shown : AlongAxis::hidden);
-    draw_panel(canvas, {panels[k], views[k], scales, frame}, colours, options.mask_below_m);
+    draw_panel(canvas, {panels[k], views[k], scales, frame}, colours, options);
     top += scales.panel_height + gap;
   }
   const double all_frames = top - gap - first_frame_top;

@@ -23,6 +23,7 @@ struct SectionPictureOptions {
   double vertical_exaggeration = 0.0;   ///< 0: what fills the picture's height
   double mask_below_m = 0.0;            ///< depths below are veiled (no longer resolved); 0: none
   double width = 1000.0;                ///< width of the picture
+  bool contours = false;                ///< lines of equal values over whole sections, each half decade
 };
 
 /// A box drawn around cells, in the coordinates of the grid.

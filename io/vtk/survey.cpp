@@ -7,6 +7,7 @@
 #include "io/geodesy/profile.hpp"
 #include "io/vtk/series.hpp"
 #include "io/vtk/vtk_file.hpp"
+#include "physics/mt/analysis/induction.hpp"
 #include "physics/mt/analysis/phase_tensor.hpp"
 #include "physics/mt/units.hpp"
 
@@ -178,14 +179,14 @@ void write_data(const fs::path& path, vtkPolyData& data) {
   vtk::write(path, *writer);
 }
 
-/// Returns an induction arrow of Parkinson for each reading: it points towards conductors, and has no length
-/// without a tipper. source: Parkinson 1962 (Geophys. J. R. astr. Soc. 6, 441).
-std::vector<double> arrows(const std::vector<Reading>& readings, double (*part)(const mt::Complex&)) {
+/// Returns an induction arrow of Parkinson for each reading, which has no length without a tipper.
+std::vector<double> arrows(const std::vector<Reading>& readings,
+                           mt::InductionArrow mt::InductionArrows::*part) {
   std::vector<double> vectors;
   for (const Reading& reading : readings) {
-    const double x = -part(reading.row.values[Element::tzx]), y = -part(reading.row.values[Element::tzy]);
-    const bool is_known = std::isfinite(x) && std::isfinite(y);
-    vectors.insert(vectors.end(), {is_known ? y : 0.0, is_known ? x : 0.0, 0.0});
+    const auto both = mt::induction_arrows(reading.row, mt::ArrowConvention::parkinson);
+    const mt::InductionArrow arrow = both ? (*both).*part : mt::InductionArrow{};
+    vectors.insert(vectors.end(), {arrow.y, arrow.x, 0.0});
   }
   return vectors;
 }
@@ -206,10 +207,9 @@ void write_points(const Survey& survey, const std::vector<Reading>& readings, co
   data->SetVerts(vertices);
   add_fields(survey, readings, *data->GetPointData());
   add_array(*data->GetPointData(), "elevation_m", elevation_m);
-  add_vectors(*data->GetPointData(), "induction_real",
-              arrows(readings, [](const mt::Complex& t) { return t.real(); }));
+  add_vectors(*data->GetPointData(), "induction_real", arrows(readings, &mt::InductionArrows::real));
   add_vectors(*data->GetPointData(), "induction_imaginary",
-              arrows(readings, [](const mt::Complex& t) { return t.imag(); }));
+              arrows(readings, &mt::InductionArrows::imaginary));
   write_data(path, *data);
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/log.hpp"
 #include "engine/inspect/dry_run.hpp"
+#include "io/report/survey.hpp"
 #include "io/report/volume.hpp"
 #include "io/run/section_comparison.hpp"
 #include "io/survey/edit.hpp"
@@ -61,8 +62,12 @@ struct ForwardArguments {
 };
 
 struct ReportArguments {
-  std::string run_folder;
-  io::report::WantedSlices slices;
+  std::vector<std::string> paths;     ///< the folder of a run; of a survey files and folders
+  std::string output_folder;          ///< folder of the report of a survey; empty: the report of a run
+  io::report::WantedSlices slices{};  ///< slices of the volume of a run
+  bool contours = false;              ///< in sections of a run
+  io::report::SurveyOptions survey{};
+  io::survey::ReadOptions read{};
 };
 
 struct CompareArguments {

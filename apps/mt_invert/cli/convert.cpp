@@ -25,12 +25,6 @@ constexpr const char* check_examples = R"(Examples:
   mt_invert check survey.h5 --json
   mt_invert check edi_folder --fix survey.h5                 signs, units and places mended, each with a note)";
 
-/// The choices of readers as CLI11 fills them in.
-struct ParsedReading {
-  std::string sign = "vote", units = "vote", variance = "of_complex_element", z_declination = "as_stated",
-              j_errors = "each_part", zonge_flagged = "leave_out";
-};
-
 /// The arguments of `check` as CLI11 fills them in.
 struct ParsedCheck {
   CheckArguments arguments;
@@ -47,18 +41,6 @@ struct Parsed {
   std::optional<int> epsg;
   std::string origin;
 };
-
-std::vector<std::string> names_of(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    names.emplace_back(io::text::trimmed(std::string_view(text).substr(begin, end - begin)));
-    if (names.back().empty())
-      throw core::ConfigError("command line#bad_sites", "--sites expects names between commas, got {}", text);
-    begin = end + 1;
-  }
-  return names;
-}
 
 /// Returns the two periods of an option, the shorter first. errors: ConfigError.
 std::pair<double, double> range_of(const std::string& text, const char* option) {
@@ -90,39 +72,6 @@ void add_floor(const std::string& text, io::survey::Edits& edits) {
                             "--floor expects impedance=SHARE or tipper=ERROR with a number up to 10, got {}",
                             text);
   (kind == "impedance" ? edits.impedance_floor : edits.tipper_floor) = *value;
-}
-
-/// Returns the choices of all readers: a sign and units that are given hold for every file.
-io::survey::ReadOptions read_options(const ParsedReading& parsed) {
-  io::survey::ReadOptions options;
-  const auto sign = *core::find_word<physics::mt::TimeFactor>(parsed.sign);
-  const auto units = *core::find_word<physics::mt::ImpedanceUnits>(parsed.units);
-  options.edi = {*core::find_word<io::edi::EdiVariance>(parsed.variance), sign, units};
-  options.emtf = options.femtic = options.wsinv = options.mth5 = {sign, units};
-  options.zfile = {*core::find_word<io::zfile::ZDeclination>(parsed.z_declination), sign, units};
-  options.jones.sign = options.zonge.sign = options.occam2d.sign = sign;
-  options.jones.units = units;
-  options.jones.error = *core::find_word<io::jones::ErrorOf>(parsed.j_errors);
-  options.zonge.flagged = *core::find_word<io::zonge::Flagged>(parsed.zonge_flagged);
-  return options;
-}
-
-/// Adds the options that say what files hold.
-void add_reading(CLI::App& command, ParsedReading& to) {
-  command.add_option("--sign", to.sign, "time factor of the files, where their quadrants or texts mislead")
-      ->check(CLI::IsMember(core::all_words<physics::mt::TimeFactor>()));
-  command.add_option("--units", to.units, "units of impedances in the files: field is mV/km/nT")
-      ->check(CLI::IsMember(core::all_words<physics::mt::ImpedanceUnits>()));
-  command.add_option("--edi-variance", to.variance, "what .VAR blocks of EDI files hold")
-      ->check(CLI::IsMember(core::all_words<io::edi::EdiVariance>()));
-  command
-      .add_option("--z-declination", to.z_declination,
-                  "whether azimuths of Z-files count from magnetic north")
-      ->check(CLI::IsMember(core::all_words<io::zfile::ZDeclination>()));
-  command.add_option("--j-errors", to.j_errors, "whose standard error files of the J-format state")
-      ->check(CLI::IsMember(core::all_words<io::jones::ErrorOf>()));
-  command.add_option("--zonge-flagged", to.zonge_flagged, "fate of values of Zonge AVG with the skip flag 1")
-      ->check(CLI::IsMember(core::all_words<io::zonge::Flagged>()));
 }
 
 constexpr const char* for_paraview = "vtk";  // the word of --to

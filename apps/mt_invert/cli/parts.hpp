@@ -21,6 +21,20 @@ using TakeArguments = std::function<Command()>;
 /// empty or no finite number.
 [[nodiscard]] std::vector<double> numbers_of(const std::string& text, const char* option, const char* what);
 
+/// Reads the names of stations between commas of the option --sites. errors: ConfigError.
+[[nodiscard]] std::vector<std::string> names_of(const std::string& text);
+
+/// The choices of readers as CLI11 fills them in.
+struct ParsedReading {
+  std::string sign = "vote", units = "vote", variance = "of_complex_element", z_declination = "as_stated",
+              j_errors = "each_part", zonge_flagged = "leave_out";
+};
+
+/// Adds the options that say what files of stations hold, in a group of the help.
+void add_reading(CLI::App& command, ParsedReading& to, const std::string& group = "Options");
+/// Returns the choices of all readers: a sign and units that are given hold for every file.
+[[nodiscard]] io::survey::ReadOptions read_options(const ParsedReading& parsed);
+
 /// Adds the options that say how announced times come about. errors: ConfigError for two that exclude each
 /// other.
 [[nodiscard]] std::function<TimesArguments()> add_times(CLI::App& command);

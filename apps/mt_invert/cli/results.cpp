@@ -9,10 +9,6 @@
 namespace lodestone::mt_invert::cli {
 namespace {
 
-constexpr const char* report_examples = R"(Examples:
-  mt_invert report out/demo       writes out/demo/report.html and out/demo/pictures again from out/demo/result.h5
-  mt_invert report out/demo3d --depths-km 0.5,2,5 --y-km 50,70    maps and vertical slices of your choice)";
-
 constexpr const char* compare_examples = R"(Examples:
   mt_invert compare out/first out/second -o both.png
   mt_invert compare out/first out/second --reference published.csv --block-km 90,200,25,80
@@ -28,12 +24,6 @@ constexpr const char* info_examples = R"(Examples:
   mt_invert info --json edi_folder)";
 
 /// The arguments as CLI11 fills them in.
-struct ParsedReport {
-  ReportArguments arguments;
-  std::string depths_km, x_km, y_km;
-};
-
-/// The arguments as CLI11 fills them in.
 struct ParsedCompare {
   CompareArguments arguments;
   std::vector<std::string> blocks_km;
@@ -46,14 +36,6 @@ std::vector<double> numbers_of(const std::string& text, std::size_t n, const cha
   if (values.size() != n)
     throw core::ConfigError("command line#bad_numbers", "{} expects {}, got {}", option, what, text);
   return values;
-}
-
-/// Returns the lengths of an option in metres; none for an option that is not given. errors: ConfigError.
-std::vector<double> metres_of(const std::string& km, const char* option) {
-  if (km.empty()) return {};
-  std::vector<double> metres = cli::numbers_of(km, option, "numbers of kilometres between commas");
-  for (double& each : metres) each *= 1e3;
-  return metres;
 }
 
 /// Converts the arguments of `compare`. errors: ConfigError for texts that are no such numbers, or a name
@@ -88,25 +70,6 @@ CompareArguments compare_of(const ParsedCompare& parsed) {
 }
 
 }  // namespace
-
-TakeArguments add_report(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("report", "Write the report of a finished run again.")->footer(report_examples);
-  auto parsed = std::make_shared<ParsedReport>();
-  command->add_option("RUN_DIR", parsed->arguments.run_folder, "folder with result.h5")->required();
-  const auto add = [&](const char* option, std::string& text, const char* what) {
-    command->add_option(option, text, what)->type_name("LIST");
-  };
-  add("--depths-km", parsed->depths_km, "depths of the maps of a volume, between commas");
-  add("--x-km", parsed->x_km, "x of the vertical slices of a volume along y, between commas");
-  add("--y-km", parsed->y_km, "y of the vertical slices of a volume along x, between commas");
-  return [parsed] {
-    ReportArguments arguments = parsed->arguments;
-    arguments.slices = {metres_of(parsed->depths_km, "--depths-km"), metres_of(parsed->x_km, "--x-km"),
-                        metres_of(parsed->y_km, "--y-km")};
-    return arguments;
-  };
-}
 
 TakeArguments add_compare(CLI::App& app) {
   CLI::App* command =

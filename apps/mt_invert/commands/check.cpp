@@ -39,13 +39,6 @@ std::string text_of(const std::vector<Finding>& findings, std::size_t n_stations
                             count_of(findings, Severity::note));
 }
 
-std::string strike_text(const std::optional<physics::mt::Strike>& strike) {
-  if (!strike) return "";
-  if (!strike->is_determined()) return "any";
-  return fmt::format("{:.0f} or {:.0f} ± {:.0f}", strike->azimuth_deg, strike->azimuth_deg + 90.0,
-                     strike->error_deg);
-}
-
 std::string text_of(const std::vector<StrikeBand>& bands) {
   if (bands.empty()) return "";
   constexpr const char* row = "{:<16} {:>6} {:>6} {:>6}  {:<16} {:>6}  {}\n";
@@ -59,7 +52,7 @@ std::string text_of(const std::vector<StrikeBand>& bands) {
     };
     text += fmt::format(row, fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
                         percent(Dimensionality::layered), percent(Dimensionality::section),
-                        percent(Dimensionality::volume), strike_text(band.strike),
+                        percent(Dimensionality::volume), physics::mt::in_words(band.strike),
                         band.strike ? fmt::format("{:.2g}", band.strike->rms) : "",
                         band.tipper ? fmt::format("{:.0f}, {:.0f} % along it", band.tipper->azimuth_deg,
                                                   100.0 * band.tipper->share_along)

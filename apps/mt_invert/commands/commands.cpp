@@ -49,7 +49,9 @@ struct InputFiles {
   Paths operator()(const cli::ForwardArguments& arguments) const {
     return {arguments.model_path, arguments.sites_path};
   }
-  Paths operator()(const cli::ReportArguments&) const { return {}; }
+  Paths operator()(const cli::ReportArguments& arguments) const {
+    return arguments.output_folder.empty() ? Paths{} : arguments.paths;
+  }
   Paths operator()(const cli::CompareArguments& arguments) const { return files_of(arguments); }
   Paths operator()(const cli::InspectArguments& arguments) const {
     return {arguments.path, arguments.network_path, arguments.checkpoint_path, arguments.other_path,

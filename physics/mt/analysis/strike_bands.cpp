@@ -3,6 +3,8 @@
 
 #include "engine/core/parallel.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 
@@ -23,6 +25,8 @@ StrikeBand band_of(const std::vector<StationData>& stations, int decade) {
   for (const StationData& station : stations)
     if (auto own = strike(station, options); own && own->is_determined())
       band.of_stations.push_back(*std::move(own));
+  for (const StationData& station : stations)
+    if (const auto own = tipper_strike({station}, options)) band.tippers_of_stations.push_back(*own);
   return band;
 }
 
@@ -42,6 +46,13 @@ std::vector<StrikeBand> strike_bands(const std::vector<StationData>& stations) {
   });
   std::erase_if(bands, [](const StrikeBand& band) { return !band.strike && !band.tipper; });
   return bands;
+}
+
+std::string in_words(const std::optional<Strike>& strike) {
+  if (!strike) return "";
+  if (!strike->is_determined()) return "any";
+  return fmt::format("{:.0f} or {:.0f} ± {:.0f}", strike->azimuth_deg, strike->azimuth_deg + 90.0,
+                     strike->error_deg);
 }
 
 }  // namespace lodestone::physics::mt

@@ -173,12 +173,12 @@ TEST_CASE("volume: wanted depths and places of cuts go before, and must lie in t
 TEST_CASE("report: slices at wanted places are those of its page, and a section has none") {
   const test::OutputFolder folder;
   const inversion::Outcome outcome = test::synthetic_volume();
-  io::report::write_report(folder.path(), outcome, {.depths_m = {50.0, 2000.0}, .x_m = {1000.0}});
+  io::report::write_report(folder.path(), outcome, {.slices = {.depths_m = {50.0, 2000.0}, .x_m = {1000.0}}});
   CHECK_THAT(test::slurp(folder / "report.html"),
              Contains("of 2 layers") && Contains("West–east at x = 1000 m") && !Contains("South–north"));
   const inversion::Outcome section = test::synthetic_result({.n_stations = 2, .n_frequencies = 2});
   CHECK_THAT(tests::error_of<core::InvalidArgument>(
-                 [&] { io::report::write_report(folder.path(), section, {.x_m = {0.0}}); }),
+                 [&] { io::report::write_report(folder.path(), section, {.slices = {.x_m = {0.0}}}); }),
              tests::HasId("not_a_volume", {"y and z"}));
 }
 
