@@ -5,6 +5,7 @@
 #include "io/model/cells.hpp"
 #include "io/model/depth_maps.hpp"
 #include "io/model/hdf5.hpp"
+#include "io/model/steps.hpp"
 #include "io/model/xyz.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -39,13 +40,18 @@ void add_place(const PlacedModel& placed, Lost& lost) {
 }
 
 Lost write_modem(const std::string& path, const PlacedModel& placed, modem::ModemScale scale) {
-  modem::write_model(path, placed.model, scale);
+  const physics::mesh::Earth& earth = placed.model.earth;
+  const physics::mesh::TensorGrid& grid = earth.grid;
+  const bool needs_steps = grid.dimension() == 3 && (earth.sea || !earth.surface.is_flat());
+  modem::write_model(path, needs_steps ? in_steps(placed.model) : placed.model, scale);
   Lost lost;
-  const physics::mesh::TensorGrid& grid = placed.model.earth.grid;
+  if (needs_steps)
+    lost.emplace_back(
+        "the relief and the sea: cells of air (1e12 ohm m) and of water stand for them, in steps");
   if (grid.dimension() == 2 && grid.y_edges_m().front() != 0.0)
     lost.push_back(fmt::format("y of its left edge, {} m, from which y counts in the file: sites move by it",
                                grid.y_edges_m().front()));
-  if (grid.dimension() == 2 && placed.model.earth.surface.highest_m() != 0.0)
+  if (grid.dimension() == 2 && earth.surface.highest_m() != 0.0)
     lost.emplace_back("z of its surface, from which z counts in the file");
   add_place(placed, lost);
   return lost;

@@ -4,6 +4,7 @@
 #include "io/model/read.hpp"
 #include "io/model/write.hpp"
 #include "io/model/xyz.hpp"
+#include "io/raster/raster.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "tests/support/error_id.hpp"
@@ -150,6 +151,57 @@ TEST_CASE("models: cells above the surface have no row of XYZ and take the numbe
   CHECK(got.model.values[grid.index(0, 0)] == placed.model.values[grid.index(0, 0)]);
 }
 
+TEST_CASE("models: cells of air and water stand for a relief and a sea in ModEM's files", "[model]") {
+  const PlacedModel placed = volume(Scale::log10, true);
+  const auto& earth = placed.model.earth;
+  const PlacedModel got = through(placed, "m.rho", ModelFormat::modem);
+  const TensorGrid& grid = got.model.earth.grid;
+  CHECK(got.model.earth.surface.is_flat());
+  CHECK(got.model.earth.surface.highest_m() == earth.surface.highest_m());
+  CHECK(grid.edges().x_m == earth.grid.edges().x_m);
+  int n_air = 0, n_water = 0;
+  for (int iz = 0; iz < grid.n_z(); ++iz)
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      for (int ix = 0; ix < grid.n_x(); ++ix) {
+        const double x = grid.centre_m(physics::mesh::Axis::x, ix), y = grid.y_centre_m(iy),
+                     z = got.model.earth.surface.highest_m() + grid.z_centre_m(iz),
+                     surface = earth.surface.z_at(x, y), ohm_m = got.model.values[grid.index(iz, iy, ix)];
+        const bool is_open = z < surface, is_water = is_open && z > earth.sea->level_m;
+        n_air += is_open && !is_water ? 1 : 0;
+        n_water += is_water ? 1 : 0;
+        const double expected =
+            is_water  ? earth.sea->resistivity_ohm_m
+            : is_open ? 1e12
+                      : std::pow(10.0, placed.model.values[earth.grid.nearest({x, y, z - surface})]);
+        CHECK(ohm_m == Approx(expected));
+      }
+  CHECK(n_air > 5);
+  CHECK(n_water > 5);
+}
+
+TEST_CASE("models: maps of a GeoTIFF have the cell at their depth", "[model]") {
+  const TemporaryFolder folder;
+  const PlacedModel placed = volume(Scale::log10);
+  static_cast<void>(model::write_model(folder / "m.tif", placed, ModelFormat::geotiff,
+                                       {.system = "EPSG:32611", .depths_m = {50.0}, .pixel_m = 90.0}));
+  const geodesy::MapSystem degrees(placed.frame, "EPSG:4326");
+  const TensorGrid& grid = placed.model.earth.grid;
+  int n = 0, n_beside = 0;
+  raster::ElevationRaster(folder / "m.tif").visit([&](const raster::Pixel& pixel, int) {
+    auto at = degrees.points({{pixel.east, pixel.north, 0.0}}).front();
+    at.z_m = 50.0;  // in the second layer
+    if (grid.at(at) < 0) {
+      ++n_beside;
+      CHECK(std::isnan(pixel.elevation_m));
+      return;
+    }
+    ++n;
+    CHECK(pixel.elevation_m == Approx(placed.model.values[grid.at(at)]).epsilon(1e-6));
+  });
+  CHECK(n > 200);
+  CHECK(n_beside > 0);
+}
+
 TEST_CASE("models: what a format does not hold is said in words", "[model]") {
   const TemporaryFolder folder;
   const auto lost = [&](const char* name, const PlacedModel& placed) {
@@ -165,8 +217,7 @@ TEST_CASE("models: what a format does not hold is said in words", "[model]") {
   PlacedModel aside = flat_section(Scale::log10);
   aside.model.earth.grid = TensorGrid::section({100.0, 200.0, 300.0, 400.0}, {0.0, 55.5, 400.0});
   CHECK_THAT(lost("m.rho", aside), Catch::Contains("left edge, 100 m"));
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { lost("m.rho", volume(Scale::log10, true)); }),
-             HasId("has_sea", {}));
+  CHECK_THAT(lost("m.rho", volume(Scale::log10, true)), Catch::Contains("air") && Catch::Contains("steps"));
   CHECK_THAT(error_of<core::InvalidArgument>([&] { lost("m.sg", section(Scale::log10)); }),
              HasId("not_a_volume", {}));
 }
