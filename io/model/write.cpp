@@ -7,6 +7,7 @@
 #include "io/model/hdf5.hpp"
 #include "io/model/steps.hpp"
 #include "io/model/xyz.hpp"
+#include "io/occam2d/model.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/vtk/model_file.hpp"
@@ -19,15 +20,16 @@
 namespace lodestone::io::model {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ModelFormat>, 9> endings{{{".rho", ModelFormat::modem},
-                                                                           {".ws", ModelFormat::modem},
-                                                                           {".h5", ModelFormat::hdf5},
-                                                                           {".toml", ModelFormat::toml},
-                                                                           {".xyz", ModelFormat::xyz},
-                                                                           {".sg", ModelFormat::gocad},
-                                                                           {".vtu", ModelFormat::vtk},
-                                                                           {".tif", ModelFormat::geotiff},
-                                                                           {".tiff", ModelFormat::geotiff}}};
+constexpr std::array<std::pair<std::string_view, ModelFormat>, 10> endings{{{".iter", ModelFormat::occam2d},
+                                                                            {".rho", ModelFormat::modem},
+                                                                            {".ws", ModelFormat::modem},
+                                                                            {".h5", ModelFormat::hdf5},
+                                                                            {".toml", ModelFormat::toml},
+                                                                            {".xyz", ModelFormat::xyz},
+                                                                            {".sg", ModelFormat::gocad},
+                                                                            {".vtu", ModelFormat::vtk},
+                                                                            {".tif", ModelFormat::geotiff},
+                                                                            {".tiff", ModelFormat::geotiff}}};
 
 using Lost = std::vector<std::string>;
 
@@ -52,6 +54,15 @@ Lost write_modem(const std::string& path, const PlacedModel& placed, modem::Mode
     lost.push_back(fmt::format("y of its left edge, {} m, from which y counts in the file: sites move by it",
                                grid.y_edges_m().front()));
   if (grid.dimension() == 2 && earth.surface.highest_m() != 0.0)
+    lost.emplace_back("z of its surface, from which z counts in the file");
+  add_place(placed, lost);
+  return lost;
+}
+
+Lost write_occam2d(const std::string& path, const PlacedModel& placed) {
+  occam2d::write_model(path, placed.model);
+  Lost lost;
+  if (placed.model.earth.surface.highest_m() != 0.0)
     lost.emplace_back("z of its surface, from which z counts in the file");
   add_place(placed, lost);
   return lost;
@@ -94,6 +105,8 @@ std::vector<std::string> write_model(const std::string& path, const PlacedModel&
       return write_modem(path, placed, options.scale);
     case ModelFormat::wsinv:  // which reads ModEM's files where these hold resistivities themselves
       return write_modem(path, placed, modem::ModemScale::linear);
+    case ModelFormat::occam2d:
+      return write_occam2d(path, placed);
     case ModelFormat::hdf5:
       write_model_hdf5(path, placed.model, placed.frame);
       return {};

@@ -12,14 +12,15 @@
 namespace lodestone::io::model {
 
 /// The formats in which models can be written.
-enum class ModelFormat { modem, wsinv, hdf5, toml, xyz, gocad, vtk, geotiff };
+enum class ModelFormat { modem, wsinv, occam2d, hdf5, toml, xyz, gocad, vtk, geotiff };
 constexpr auto words(ModelFormat) {
   using enum ModelFormat;
-  return core::Words<ModelFormat>{{modem, "modem"}, {wsinv, "wsinv"}, {hdf5, "hdf5"}, {toml, "toml"},
-                                  {xyz, "xyz"},     {gocad, "gocad"}, {vtk, "vtk"},   {geotiff, "geotiff"}};
+  return core::Words<ModelFormat>{{modem, "modem"}, {wsinv, "wsinv"}, {occam2d, "occam2d"},
+                                  {hdf5, "hdf5"},   {toml, "toml"},   {xyz, "xyz"},
+                                  {gocad, "gocad"}, {vtk, "vtk"},     {geotiff, "geotiff"}};
 }
-/// Returns the format of a name by its ending: .rho, .ws, .h5, .toml, .xyz, .sg, .vtu, .tif, .tiff; nothing
-/// for another.
+/// Returns the format of a name by its ending: .rho, .ws, .iter, .h5, .toml, .xyz, .sg, .vtu, .tif, .tiff;
+/// nothing for another.
 [[nodiscard]] std::optional<ModelFormat> model_format_of_ending(const std::string& path);
 /// Returns true for formats whose coordinates may be those of a map.
 [[nodiscard]] bool may_be_on_map(ModelFormat format);

@@ -235,16 +235,6 @@ void append_rows(std::string& text, const Values& values, std::size_t per_line) 
   }
 }
 
-/// Returns widths from which reading makes the same edges, where there are such.
-std::vector<double> widths_of(const std::vector<double>& edges) {
-  std::vector<double> widths;
-  for (std::size_t i = 1; i < edges.size(); ++i) {
-    const double from = edges[i - 1];
-    widths.push_back(preimage(edges[i], edges[i] - from, [from](double width) { return from + width; }));
-  }
-  return widths;
-}
-
 /// Returns the level of the top. errors: InvalidArgument where the surface is not the level top of the cells.
 double level_top_m(const physics::mesh::Earth& earth, const std::string& path) {
   const double level = earth.surface.highest_m(), top = earth.grid.z_edges_m().front();

@@ -59,6 +59,13 @@ with Folder() as folder:
     expect(0, WORDS_2D, "convert", folder / "s.xyz", "-o", folder / "s.rho", "--scale", "linear")
     expect(0, WORDS_2D + ["vtk cannot hold"], "convert", folder / "s.rho", "-o", folder / "s.vtu")
     check("LINEAR" in text_of(folder / "s.rho"), "--scale is that of the file")
+    # Occam2D's set of three files comes back, too
+    expect(0, WORDS_2D, "convert", folder / "s.h5", "-o", folder / "o.iter")
+    expect(0, ["Occam2D model"], "info", folder / "o.iter")
+    expect(0, WORDS_2D, "convert", folder / "o.iter", "-o", folder / "p.iter")
+    for ending in ("model", "mesh", "iter"):
+        texts = [text_of(folder / f"{name}.{ending}").replace("p.m", "o.m") for name in "op"]
+        check(texts[0] == texts[1], f".{ending}: the same text after reading it")
     expect(0, ["TOML model", "100"], "info", folder / "s.toml")
     expect(0, ["XYZ model"], "info", folder / "s.xyz")
     expect(0, ["GOCAD SGrid"], "info", folder / "a.sg")
@@ -70,6 +77,14 @@ with Folder() as folder:
         expect(0, [], "forward", "--model", model, "--sites", sites, "--periods", "10", "--accuracy", "iteration", "-o", folder / "r.csv")
         answers.append(text_of(folder / "r.csv"))
     check(answers[0] == answers[1], "HDF5 and TOML give the same responses")
+
+    # invert starts from either
+    said = []
+    for ending in ("toml", "h5"):
+        expect(0, WORDS_3D, "convert", os.path.join(DATA, "modem_block2_3d", "pr.ws"), "-o", folder / f"start.{ending}")
+        result = expect(0, ["21 × 28 × 11 = 6468"], "invert", os.path.join(SOURCE, "examples/block2/block2_3d.toml"), "--dim", "3", "--dry-run", "--set", f"start.model_file={folder / 'start.' + ending}")
+        said.append([line for line in result.stdout.splitlines() if line.startswith(("grid:", "unknowns:"))])
+    check(said[0] == said[1] and len(said[0]) == 2, "HDF5 and TOML are the same start")
 
     # Maps: GeoTIFF with a georeference, XYZ in degrees, SGrid in a projection
     place = ("--origin", "38.5,-117.9,1200")

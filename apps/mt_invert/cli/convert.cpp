@@ -168,11 +168,12 @@ void set_outputs(const Parsed& parsed, ConvertArguments& to) {
         "command line#unknown_ending",
         "--to vtk expects a name that ends in .pvd or .vtp (stations) or in .vtu (a model), got {}",
         to.output_path);
-  throw core::ConfigError("command line#unknown_ending",
-                          "-o expects a name that ends in .h5, .edi, .xml, .zmm, .j, .dat, .csv, .pvd or "
-                          ".vtp, of a model in .rho, .ws, .h5, .toml, .xyz, .sg, .vtu or .tif, or a folder "
-                          "with --to, got {}",
-                          to.output_path);
+  throw core::ConfigError(
+      "command line#unknown_ending",
+      "-o expects a name that ends in .h5, .edi, .xml, .zmm, .j, .dat, .csv, .pvd or "
+      ".vtp, of a model in .rho, .ws, .iter, .h5, .toml, .xyz, .sg, .vtu or .tif, or a folder "
+      "with --to, got {}",
+      to.output_path);
 }
 
 /// Takes over where stations or a model stand in formats with coordinates. errors: ConfigError for a choice

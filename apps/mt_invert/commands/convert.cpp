@@ -82,7 +82,7 @@ std::optional<std::string> model_file(const ConvertArguments& arguments) {
 
 void convert_model(const ConvertArguments& arguments, const std::string& file) {
   require(arguments.model.has_value(), arguments.option_of_stations, arguments, "a model",
-          ".rho, .ws, .h5, .toml, .xyz, .sg, .vtu or .tif");
+          ".rho, .ws, .iter, .h5, .toml, .xyz, .sg, .vtu or .tif");
   const cli::ModelOutput& to = *arguments.model;
   if (!to.options.system.empty() && !io::model::may_be_on_map(to.format))
     throw core::ConfigError("mt_invert#no_map",

@@ -132,8 +132,18 @@ TEST_CASE("models: each format brings back what it holds with the same bits", "[
             1e-14);
       CHECK(once.model.earth.grid.edges().x_m == volume(scale).model.earth.grid.edges().x_m);
     }
-    const PlacedModel once = through(flat_section(scale), "m.rho", ModelFormat::modem);
-    check_same(through(once, "m.rho", ModelFormat::modem), once);
+    for (const auto& [name, format] :
+         {std::pair{"m.rho", ModelFormat::modem}, {"m.iter", ModelFormat::occam2d}}) {
+      PlacedModel placed = flat_section(scale);
+      if (format == ModelFormat::occam2d)
+        placed.model.earth.grid = TensorGrid::section({-733.3, 480.3, 577.7, 900.0}, {0.0, 55.5, 400.0});
+      const PlacedModel once = through(placed, name, format);
+      check_same(through(once, name, format), once);
+      for (std::size_t i = 0; i < 4; ++i)  // Occam2D has a width and an offset for the leftmost edge
+        CHECK(once.model.earth.grid.y_edges_m()[i] ==
+              Approx(placed.model.earth.grid.y_edges_m()[i]).margin(1e-12));
+      CHECK((log10_resistivity(once.model) - log10_resistivity(placed.model)).cwiseAbs().maxCoeff() < 1e-14);
+    }
   }
   const PlacedModel draped = through(volume(Scale::log10, true), "m.sg", ModelFormat::gocad);
   CHECK(draped.model.earth.surface.is_map());
@@ -213,6 +223,8 @@ TEST_CASE("models: what a format does not hold is said in words", "[model]") {
   CHECK(lost("m.toml", volume(Scale::log10, true)).empty());
   CHECK_THAT(lost("m.sg", volume(Scale::log10, true)),
              Catch::Contains("sea") && Catch::Contains("place on the map"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { lost("m.iter", section(Scale::log10)); }),
+             HasId("has_topography", {"m.iter"}));
   CHECK_THAT(lost("m.vtu", volume(Scale::log10)), Catch::Contains("not read back"));
   PlacedModel aside = flat_section(Scale::log10);
   aside.model.earth.grid = TensorGrid::section({100.0, 200.0, 300.0, 400.0}, {0.0, 55.5, 400.0});
