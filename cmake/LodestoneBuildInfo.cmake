@@ -29,7 +29,7 @@ function(lodestone_configure_build_info template output)
 
   set(LODESTONE_LIBRARY_FACTS "")
   foreach(fact IN ITEMS "MPI=${mpi_version}" "PETSc=${petsc}" "Eigen=${Eigen3_VERSION}" "BLAS=${blas_library}" "oneDNN=${dnnl_VERSION}"
-          "HDF5=${HDF5_VERSION}" "VTK=${VTK_VERSION}" "PROJ=${PROJ_VERSION}" "cairo=${CAIRO_VERSION}" "fmt=${fmt_VERSION}"
+          "HDF5=${HDF5_VERSION}" "VTK=${VTK_VERSION}" "PROJ=${PROJ_VERSION}" "GDAL=${GDAL_VERSION}" "cairo=${CAIRO_VERSION}" "fmt=${fmt_VERSION}"
           "spdlog=${spdlog_VERSION}" "nlohmann-json=${nlohmann_json_VERSION}" "toml++=${tomlplusplus_VERSION}" "CLI11=${CLI11_VERSION}"
           "CUDA=${cuda_version}")
     string(REGEX MATCH "^([^=]*)=(.*)$" _ "${fact}")

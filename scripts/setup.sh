@@ -12,7 +12,7 @@ packages=(
   # solvers and linear algebra
   libpetsc-complex-dev libopenmpi-dev openmpi-bin libopenblas-dev libhypre-dev libeigen3-dev
   # files and pictures
-  libhdf5-openmpi-dev libvtk9-dev libcairo2-dev fonts-dejavu-core libpugixml-dev libproj-dev proj-data
+  libhdf5-openmpi-dev libvtk9-dev libcairo2-dev fonts-dejavu-core libpugixml-dev libproj-dev proj-data libgdal-dev
   # the engine
   libdnnl-dev ocl-icd-opencl-dev
   # command line, configuration, messages, tests

@@ -14,6 +14,7 @@
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/mth5/mth5.hpp"
+#include "io/raster/raster.hpp"
 #include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
@@ -399,7 +400,7 @@ void describe_toml(FileInfo& info) {
   const core::Options options = toml::read_options_toml(info.path);
   const std::string title = options.child("run").text("title", "");
   const std::string named = title.empty() ? "" : fmt::format(" of \"{}\"", title);
-  if (options.has("background")) {
+  if (options.has("background") || options.has("cells")) {
     info.format = "TOML model";
     add_earth_facts(info, model::read_model_toml(info.path));
   } else if (options.has("prior")) {
@@ -454,7 +455,7 @@ void describe_sites(FileInfo& info) {
   }
 }
 
-constexpr const char* elevation_map = "a map of elevations, as profile.surface_file takes it with --dim 3";
+constexpr const char* elevation_map = "a map of elevations, as profile.surface_file takes it";
 
 /// Describes a table that no command takes for sites, responses or a section.
 void describe_table(FileInfo& info) {
@@ -537,6 +538,9 @@ void describe(FileInfo& info) {
     case survey::FileKind::modem_model_3d:
       return describe_modem_model(info);
     case survey::FileKind::occam2d_model:
+    case survey::FileKind::mare2dem_model:
+    case survey::FileKind::xyz_model:
+    case survey::FileKind::gocad_sgrid:
       return add_earth_facts(info, model::read_model(info.path));
     case survey::FileKind::modem_covariance:
       return describe_covariance(info);
@@ -563,18 +567,17 @@ void describe(FileInfo& info) {
   if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
     return describe_stations(info);
   if (model::is_elevation_map(info.path)) {
-    info.format = "ESRI ASCII grid";
+    info.format = raster::format_of(info.path);
     info.facts.emplace_back(elevation_map);
     return;
   }
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
-      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM data, MT2DData, Occam2D data, FEMTIC "
-      "data, WSINV3DMT "
-      "data, TOML, "
-      "HDF5, "
-      "safetensors or CSV with a header line, got a file of unknown format; convert it to one of these "
-      "(docs/model-files.md), or look whether its first lines are missing",
+      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC data, "
+      "WSINV3DMT, XYZ, GOCAD SGrid, TOML, HDF5, safetensors, a raster, or CSV with a header line, got a file "
+      "of "
+      "unknown format; convert it to one of these (docs/model-files.md), or look whether its first lines are "
+      "missing",
       info.path);
 }
 

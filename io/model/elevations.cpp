@@ -4,7 +4,7 @@
 #include "io/csv/rows.hpp"
 #include "io/geodesy/projection.hpp"
 #include "io/model/read.hpp"
-#include "io/text/lines.hpp"
+#include "io/raster/raster.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mesh/mean_surface.hpp"
@@ -27,11 +27,12 @@ constexpr const char* component = "io::model::elevations";
 constexpr std::array<std::string_view, 3> columns{"latitude_deg", "longitude_deg", "elevation_m"};
 constexpr double highest_m = 12e3;  // above and below sea level, with room for any ground and sea floor
 
-/// Returns a number that is an elevation. errors: FormatError at `place`. `way_out`: how to leave it out.
-double elevation_of(double metres, const std::string& place, const char* way_out) {
+/// Returns a number that is an elevation. errors: FormatError at `place()`. `way_out`: how to leave it out.
+template <class Place>
+double elevation_of(double metres, const Place& place, const char* way_out) {
   if (std::abs(metres) <= highest_m) return metres;
   throw core::FormatError("io::model::elevations#no_elevation",
-                          "{}: expected an elevation within ±{:g} m of sea level, got {:g}; {}", place,
+                          "{}: expected an elevation within ±{:g} m of sea level, got {:g}; {}", place(),
                           highest_m, metres, way_out);
 }
 
@@ -42,7 +43,8 @@ class Points {
   /// Takes latitudes and longitudes from here on. errors: InvalidArgument.
   void use_degrees();
   /// Adds a point in degrees; the longitude may count from 0 to 360. errors: FormatError at `place`.
-  void add(GeoPoint at, double elevation_m, const std::string& place);
+  template <class Place>
+  void add(GeoPoint at, double elevation_m, const Place& place);
   /// Adds a point in metres.
   void add(const MapPlace& at);
   void leave_out() { ++n_left_out_; }
@@ -92,13 +94,14 @@ void Points::widen(double north, double east) {
   ++n_;
 }
 
-void Points::add(GeoPoint at, double elevation_m, const std::string& place) {
+template <class Place>
+void Points::add(GeoPoint at, double elevation_m, const Place& place) {
   if (!(std::abs(at.latitude_deg) <= 90.0) || !(std::abs(at.longitude_deg) <= 360.0))
     throw core::FormatError(
         "io::model::elevations#not_on_globe",
         "{}: expected a latitude within ±90° and a longitude within ±360°, got {:g} and {:g}; are "
         "they swapped, or in metres?",
-        place, at.latitude_deg, at.longitude_deg);
+        place(), at.latitude_deg, at.longitude_deg);
   constexpr double turn_deg = 360.0;
   at.longitude_deg =
       origin_.longitude_deg + std::remainder(at.longitude_deg - origin_.longitude_deg, turn_deg);
@@ -189,123 +192,30 @@ void read_table(const std::string& path, Points& points) {
     const auto value = [&](std::size_t i) {
       return csv::real_field(fields[field[i]], path, line, component, columns[i]);
     };
-    const std::string place = fmt::format("{}:{}", path, line);
+    const auto place = [&] { return fmt::format("{}:{}", path, line); };
     points.add({value(0), value(1)},
                elevation_of(value(2), place, "leave out the lines of places without data"), place);
   });
 }
 
-/// The head of an ESRI ASCII grid.
-struct GridHead {
-  std::optional<int> n_columns{}, n_rows{};
-  std::optional<double> x{}, y{}, dx{}, dy{};
-  bool x_is_centre = false, y_is_centre = false;
-  double no_data = -9999.0;
-  /// Degrees span at most the globe. Metres over so little would be no map for a survey.
-  [[nodiscard]] bool is_in_degrees() const { return *n_columns * *dx <= 360.0 && *n_rows * *dy <= 180.0; }
-  [[nodiscard]] double x_at(int column) const { return *x + (column + (x_is_centre ? 0.0 : 0.5)) * *dx; }
-  /// Returns the middle of a row; the first one is the northernmost.
-  [[nodiscard]] double y_at(int row) const {
-    return *y + (*n_rows - 1 - row + (y_is_centre ? 0.0 : 0.5)) * *dy;
-  }
-  /// Returns true for the number of cells without data, as far as texts of 32-bit numbers agree.
-  [[nodiscard]] bool is_no_data(double value) const {
-    return std::isnan(no_data) ? std::isnan(value) : std::abs(value - no_data) <= 1e-6 * std::abs(no_data);
-  }
-};
-
-constexpr const char* head_keys =
-    "ncols, nrows, xllcorner or xllcenter, yllcorner or yllcenter, cellsize (or dx and dy) and perhaps "
-    "NODATA_value";
-
-bool is_head_key(const std::string& key) {
-  constexpr std::array<std::string_view, 10> keys{"ncols",     "nrows",       "xllcorner", "xllcenter",
-                                                  "yllcorner", "yllcenter",   "cellsize",  "dx",
-                                                  "dy",        "nodata_value"};
-  return std::ranges::find(keys, key) != keys.end();
-}
-
-/// Takes a line of the head. errors: FormatError at the line.
-void take_head_line(const text::LineReader& reader, const std::vector<std::string_view>& words,
-                    GridHead& head) {
-  const std::string key = text::lower(words.front());
-  if (!is_head_key(key) || words.size() != 2)
-    reader.refuse("wrong_head", fmt::format("expected {} with a value each, then numbers, got \"{}\"",
-                                            head_keys, text::printable(reader.text())));
-  const std::string_view value = words[1];
-  constexpr int most = 1'000'000;
-  if (key == "ncols") {
-    head.n_columns = reader.whole(value, "a number of columns", 1, most);
-  } else if (key == "nrows") {
-    head.n_rows = reader.whole(value, "a number of rows", 1, most);
-  } else if (key == "nodata_value") {
-    const auto number = text::number(value);
-    if (!number) reader.refuse("not_a_number", fmt::format("expected a number, got \"{}\"", value));
-    head.no_data = *number;
-  } else if (key == "cellsize" || key == "dx" || key == "dy") {
-    const double size = reader.finite(value, "the size of cells");
-    if (size <= 0.0)
-      reader.refuse("wrong_size", fmt::format("expected cells of a positive size, got {}", size));
-    if (key != "dy") head.dx = size;
-    if (key != "dx") head.dy = size;
-  } else {
-    const double corner = reader.within(value, "the lower left corner", 1e8);
-    (key.front() == 'x' ? head.x : head.y) = corner;
-    (key.front() == 'x' ? head.x_is_centre : head.y_is_centre) = key.ends_with("center");
-  }
-}
-
-/// Reads the head, and leaves the reader at the first row.
-GridHead read_head(text::LineReader& reader) {
-  GridHead head;
-  reader.require_next("the head of an ESRI grid");
-  for (auto words = text::words(reader.text()); !text::number(words.front());
-       words = text::words(reader.text())) {
-    take_head_line(reader, words, head);
-    reader.require_next("rows of elevations");
-  }
-  if (!head.n_columns || !head.n_rows || !head.x || !head.y || !head.dx || !head.dy)
-    reader.refuse("short_head", fmt::format("expected {} above the first row of numbers, but not all of them "
-                                            "are there; add what is missing",
-                                            head_keys));
-  return head;
-}
-
-/// Reads an ESRI ASCII grid, the northernmost row first.
-void read_grid(const std::string& path, Points& points) {
-  const std::string bytes = text::read_text(path);
-  text::LineReader reader(bytes, path, component, "");
-  const GridHead head = read_head(reader);
-  const bool in_degrees = head.is_in_degrees();
+/// Reads a raster. Pixels without a stated system are in degrees where they span at most the globe: metres
+/// over so little are no map for a survey.
+void read_raster(const std::string& path, Points& points) {
+  const raster::ElevationRaster raster(path);
+  constexpr double globe_deg = 360.0, half_globe_deg = 180.0;
+  const bool in_degrees =
+      raster.is_on_globe() || (raster.width() <= globe_deg && raster.height() <= half_globe_deg);
   if (in_degrees) points.use_degrees();
-  for (int row = 0; row < *head.n_rows; ++row) {
-    if (row > 0)
-      reader.require_next(fmt::format("nrows = {} rows of elevations and found {}", *head.n_rows, row));
-    const auto words = text::words(reader.text());
-    if (std::ssize(words) != *head.n_columns)
-      reader.refuse("ragged_row",
-                    fmt::format("expected a row of ncols = {} elevations, got {}; write a line per "
-                                "row",
-                                *head.n_columns, words.size()));
-    const std::string place = reader.here();
-    for (int column = 0; column < *head.n_columns; ++column) {
-      const std::string_view word = words[static_cast<std::size_t>(column)];
-      if (const auto value = text::number(word); value && head.is_no_data(*value)) {
-        points.leave_out();
-        continue;
-      }
-      const double elevation_m = elevation_of(reader.finite(word, "an elevation"), place,
-                                              "name the number of cells without data as NODATA_value");
-      const double x = head.x_at(column), y = head.y_at(row);
-      if (in_degrees)
-        points.add({y, x}, elevation_m, place);
-      else
-        points.add({.east_m = x, .north_m = y, .elevation_m = elevation_m});
-    }
-  }
-  if (reader.next())
-    reader.refuse("more_rows", fmt::format("expected the end of the file after nrows = {} rows, got \"{}\"",
-                                           *head.n_rows, text::printable(reader.text())));
+  raster.visit([&](const raster::Pixel& pixel, int row) {
+    if (std::isnan(pixel.elevation_m)) return points.leave_out();
+    const auto place = [&] { return fmt::format("{}: row {}", path, row + 1); };
+    const double elevation_m = elevation_of(pixel.elevation_m, place,
+                                            "state in the file which number stands for cells without data");
+    if (in_degrees)
+      points.add({pixel.north, pixel.east}, elevation_m, place);
+    else
+      points.add({.east_m = pixel.east, .north_m = pixel.north, .elevation_m = elevation_m});
+  });
 }
 
 /// Returns the first line that is neither blank nor a comment.
@@ -319,26 +229,25 @@ std::string first_line_of(const std::string& path) {
   return {};
 }
 
-bool is_grid(const std::string& first_line) {
-  const auto words = text::words(first_line);
-  return words.size() == 2 && is_head_key(text::lower(words.front()));
+bool is_table(const std::string& first_line) {
+  return std::ranges::any_of(
+      columns, [&](std::string_view name) { return first_line.find(name) != std::string::npos; });
 }
 
 }  // namespace
 
 bool is_elevation_map(const std::string& path) {
   const std::string line = first_line_of(path);
-  return is_grid(line) || std::ranges::any_of(columns, [&](std::string_view name) {
-           return line.find(name) != std::string::npos;
-         });
+  const bool is_surface = line.starts_with("y_m,") || line.starts_with("x_m,");
+  return is_table(line) || (!is_surface && raster::is_raster(path));
 }
 
 physics::mesh::Surface read_elevation_map(const std::string& path, const MappedRun& run) {
   Points points(path, run);
-  if (is_grid(first_line_of(path)))
-    read_grid(path, points);
-  else
+  if (is_table(first_line_of(path)))
     read_table(path, points);
+  else
+    read_raster(path, points);
   return points.surface();
 }
 

@@ -4,12 +4,12 @@
 #include "engine/core/error.hpp"
 #include "io/csv/rows.hpp"
 #include "io/csv/table.hpp"
+#include "io/model/lattice.hpp"
 #include "io/text/scan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace lodestone::io::model {
 namespace {
@@ -27,30 +27,6 @@ double metres_of(const std::string& path, const csv::Rows& table, std::size_t co
   throw core::FormatError("io::read_sections_csv#wrong_place_column",
                           "{}:1: expected {}_m or {}_km as column {}, got \"{}\"", path, names.front(),
                           names.front(), column + 1, text::printable(got));
-}
-
-/// The distinct values, increasing, and the place of each of them.
-std::map<double, int> lattice_of(const std::string& path, const std::vector<double>& values,
-                                 const char* what) {
-  std::map<double, int> places;
-  for (const double value : values) places.emplace(value, 0);
-  if (places.size() < 2)
-    throw core::FormatError("io::read_sections_csv#too_few_points",
-                            "{}: expected points at two {} or more, got {}", path, what, places.size());
-  int next = 0;
-  for (auto& place : places) place.second = next++;
-  return places;
-}
-
-/// Returns edges half-way between the points; the outermost cells are as wide as long as they reach inwards,
-/// but not above `first_m`.
-std::vector<double> edges_around(const std::map<double, int>& points, double first_m) {
-  std::vector<double> at, edges;
-  for (const auto& [value, place] : points) at.push_back(value);
-  edges.push_back(std::max(first_m, 1.5 * at[0] - 0.5 * at[1]));
-  for (std::size_t i = 0; i + 1 < at.size(); ++i) edges.push_back(0.5 * (at[i] + at[i + 1]));
-  edges.push_back(1.5 * at.back() - 0.5 * at[at.size() - 2]);
-  return edges;
 }
 
 /// Names of the sections from the header. errors: FormatError.
@@ -88,7 +64,8 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
       throw core::FormatError("io::read_sections_csv#negative_depth",
                               "{}:{}: expected a depth of 0 or more, got {}", path, line, fields[1]);
   }
-  const auto columns = lattice_of(path, y_m, "positions"), rows = lattice_of(path, depth_m, "depths");
+  const auto columns = lattice_of(y_m, path, component, "positions"),
+             rows = lattice_of(depth_m, path, component, "depths");
   const physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section(
       edges_around(columns, -std::numeric_limits<double>::infinity()), edges_around(rows, 0.0));
   std::vector<NamedSection> sections;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/model/cells.hpp"
 #include "io/model/read.hpp"
 #include "io/model/shapes.hpp"
 #include "io/toml/options.hpp"
@@ -93,16 +94,15 @@ void require_few_cells(const physics::mesh::Edges& edges, const std::string& pat
                             path, fmt::join(n, " × "), most_cells);
 }
 
-}  // namespace
-
-physics::mesh::Model read_model_toml(const std::string& path, double refine) {
-  const core::Options root = toml::read_options_toml(path);
+/// Reads layers and bodies. errors: ConfigError with file:line.
+physics::mesh::Model read_shapes_model(const core::Options& root, const std::string& path, double refine) {
   // Corners of polygons are places, layers and boxes mostly depths.
   const auto usual = root.has("polygon") ? DepthReference::datum : DepthReference::surface;
   const auto reference = root.choice<DepthReference>("depth_reference", usual);
   if (!root.has("background"))
-    throw core::ConfigError("io::model::read_model_toml#no_background",
-                            "{}:1: expected a table [background] with resistivity_ohm_m, found none", path);
+    throw core::ConfigError(
+        "io::model::read_model_toml#no_background",
+        "{}:1: expected a table [background] with resistivity_ohm_m, or [cells], found none", path);
   Shapes shapes = read_shapes(root, reference);
   shapes.refine = refine;
   Surface surface = read_surface(root, shapes.dimension);
@@ -115,6 +115,23 @@ physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   TensorGrid grid(std::move(edges), reference);
   Eigen::VectorXd resistivity = fill(grid, shapes);
   return physics::mesh::resistivity_model({std::move(grid), std::move(surface), sea}, std::move(resistivity));
+}
+
+}  // namespace
+
+physics::mesh::Model read_model_toml(const std::string& path, double refine) {
+  return read_placed_toml(path, refine).model;
+}
+
+PlacedModel read_placed_toml(const std::string& path, double refine) {
+  const core::Options root = toml::read_options_toml(path);
+  physics::mesh::Frame frame = read_frame_table(root);
+  if (root.has("cells")) {
+    physics::mesh::Model model = read_cell_model(root);
+    root.require_all_used();
+    return {std::move(model), std::move(frame)};
+  }
+  return {read_shapes_model(root, path, refine), std::move(frame)};
 }
 
 }  // namespace lodestone::io::model

@@ -91,7 +91,8 @@ double value_of(double resistivity, ModemScale scale) {
   }
 }
 
-/// Checks counts: the bytes of the file must be able to hold them, as each number takes two.
+/// Checks counts: the bytes of the file must be able to hold them, as each number takes two. A list of
+/// resistivities may stand for any number of cells that the memory takes.
 ModemModelHead checked_head(const std::string& bytes, const std::vector<std::string_view>& line,
                             const Numbers& file) {
   const auto head = modem_model_head(bytes);
@@ -100,15 +101,18 @@ ModemModelHead checked_head(const std::string& bytes, const std::vector<std::str
                 fmt::format("expected a line `Ny Nz [LOGE|LOG10]` or `Nx Ny Nz 0 [LOGE|LOG10]`, got "
                             "\"{}\"",
                             line.empty() ? "" : text::printable(line.front())));
-  if (2.0 * head->n_x * head->n_y * head->n_z > static_cast<double>(bytes.size()))
+  const double n_cells = 1.0 * head->n_x * head->n_y * head->n_z;
+  if (head->n_listed == 0 && 2.0 * n_cells > static_cast<double>(bytes.size()))
     file.refuse(
         "counts_too_large",
         fmt::format("expected {} x {} x {} resistivities, but the file has only {} bytes; is it cut off?",
                     head->n_x, head->n_y, head->n_z, bytes.size()));
-  if (head->has_mapping)
-    file.refuse("index_mapping",
-                "expected 0 as the fourth number, as resistivities by index cannot be read; "
-                "write them out for every cell");
+  constexpr double most_listed = 1e8;
+  if (head->n_listed < 0 || (head->n_listed > 0 && n_cells > most_listed))
+    file.refuse("wrong_list",
+                fmt::format("expected 0 or more resistivities in the list, and at most {:g} cells "
+                            "with it, got {} and {:g}",
+                            most_listed, head->n_listed, n_cells));
   return *head;
 }
 
@@ -125,6 +129,37 @@ double next_resistivity(Numbers& file, ModemModel& to, bool may_be_air) {
                             "missing in line 1?",
                             least_resistivity_ohm_m, largest_resistivity_ohm_m, value));
   return value;
+}
+
+/// Returns a number per cell in the order of a file.
+std::vector<double> read_values(Numbers& file, const ModemModelHead& head, ModemModel& to) {
+  std::vector<double> values;
+  for (long i = 0; i < static_cast<long>(head.n_x) * head.n_y * head.n_z; ++i)
+    values.push_back(next_resistivity(file, to, true));
+  return values;
+}
+
+/// Returns the same of a file of WSINV3DMT with a list of resistivities. Where it has more than one, blocks
+/// of layers `first last` follow. They have a row of places in the list for each x, from north to south.
+std::vector<double> read_listed(Numbers& file, const ModemModelHead& head, ModemModel& to) {
+  std::vector<double> list;
+  for (int i = 0; i < head.n_listed; ++i) list.push_back(next_resistivity(file, to, true));
+  const auto n_x = static_cast<std::size_t>(head.n_x), n_y = static_cast<std::size_t>(head.n_y);
+  std::vector<double> values(n_x * n_y * static_cast<std::size_t>(head.n_z), list.front());
+  for (int next = 1; head.n_listed > 1 && next <= head.n_z;) {
+    const int first = file.next_whole("the first layer of a block", next, next),
+              last = file.next_whole("the last layer of a block", first, head.n_z);
+    for (std::size_t ix = 0; ix < n_x; ++ix) {
+      for (std::size_t iy = 0; iy < n_y; ++iy) {
+        const int number = file.next_whole("the number of a resistivity", 1, head.n_listed);
+        for (int layer = first; layer <= last; ++layer)
+          values[(static_cast<std::size_t>(layer - 1) * n_y + iy) * n_x + ix] =
+              list[static_cast<std::size_t>(number - 1)];
+      }
+    }
+    next = last + 1;
+  }
+  return values;
 }
 
 void read_section(Numbers& file, const ModemModelHead& head, ModemModel& to) {
@@ -176,9 +211,7 @@ void read_volume(Numbers& file, const ModemModelHead& head, ModemModel& to) {
   const auto dx = read_widths(file, head.n_x, "a width along x in m"),
              dy = read_widths(file, head.n_y, "a width along y in m"),
              dz = read_widths(file, head.n_z, "a thickness in m");
-  std::vector<double> values;
-  for (long i = 0; i < static_cast<long>(head.n_x) * head.n_y * head.n_z; ++i)
-    values.push_back(next_resistivity(file, to, true));
+  const auto values = head.n_listed > 0 ? read_listed(file, head, to) : read_values(file, head, to);
   const Origin origin = read_origin(file, dx, dy, to);
   TensorGrid grid(physics::mesh::Edges{edges_from(origin.x_m, dx, "a width along x in m", file),
                                        edges_from(origin.y_m, dy, "a width along y in m", file),
@@ -200,16 +233,6 @@ void append_rows(std::string& text, const Values& values, std::size_t per_line) 
     fmt::format_to(std::back_inserter(text), "{}{}", values[i],
                    (i + 1) % per_line == 0 || i + 1 == values.size() ? '\n' : ' ');
   }
-}
-
-/// Returns widths from which reading makes the same edges, where there are such.
-std::vector<double> widths_of(const std::vector<double>& edges) {
-  std::vector<double> widths;
-  for (std::size_t i = 1; i < edges.size(); ++i) {
-    const double from = edges[i - 1];
-    widths.push_back(preimage(edges[i], edges[i] - from, [from](double width) { return from + width; }));
-  }
-  return widths;
 }
 
 /// Returns the level of the top. errors: InvalidArgument where the surface is not the level top of the cells.

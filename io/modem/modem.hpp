@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "physics/mesh/earth.hpp"
 #include "physics/mt/observations.hpp"
 
@@ -11,7 +12,11 @@
 namespace lodestone::io::modem {
 
 enum class ModemScale { linear, loge, log10 };  ///< form of the resistivities
-enum class ModemSign { plus, minus };           ///< e^{±iωt}
+constexpr auto words(ModemScale) {
+  using enum ModemScale;
+  return core::Words<ModemScale>{{linear, "linear"}, {loge, "loge"}, {log10, "log10"}};
+}
+enum class ModemSign { plus, minus };  ///< e^{±iωt}
 enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_nanotesla, ohm };
 
 /// The content of a model file.

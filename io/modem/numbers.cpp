@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/conventions.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,16 @@ namespace {
 constexpr std::string_view way_out = "; correct it, or the counts and numbers before it";
 
 }  // namespace
+
+std::vector<double> widths_of(const std::vector<double>& edges) {
+  std::vector<double> widths;
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    const double from = edges[i - 1];
+    widths.push_back(
+        physics::mt::preimage(edges[i], edges[i] - from, [from](double width) { return from + width; }));
+  }
+  return widths;
+}
 
 Numbers::Numbers(const std::string& bytes, const std::string& path, std::string reader)
     : lines_(text::split_lines(bytes)), path_(path), reader_(std::move(reader)) {}

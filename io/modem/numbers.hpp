@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to io/modem: files that are a row of numbers, wrapped over lines in any way.
+// Files that are a row of numbers, wrapped over lines in any way, and the widths in them.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace lodestone::io::modem {
+
+/// Returns widths from which adding up makes the same edges, where there are such.
+[[nodiscard]] std::vector<double> widths_of(const std::vector<double>& edges);
 
 /// The numbers of a file one after the other, each with its line.
 class Numbers {

@@ -175,7 +175,7 @@ std::optional<ModemModelHead> modem_model_head(std::string_view bytes) {
       return std::nullopt;
     if (counts.size() == 2) return ModemModelHead{2, 1, counts[0], counts[1]};
     if (counts[2] < 1) return std::nullopt;
-    return ModemModelHead{3, counts[0], counts[1], counts[2], counts.size() == 4 && counts[3] != 0};
+    return ModemModelHead{3, counts[0], counts[1], counts[2], counts.size() == 4 ? counts[3] : 0};
   }
   return std::nullopt;
 }

@@ -58,7 +58,7 @@ struct ModemDataHead {
 struct ModemModelHead {
   int dimensions = 0;  ///< 2 or 3
   int n_x = 1, n_y = 0, n_z = 0;
-  bool has_mapping = false;  ///< resistivities of a volume are given by index
+  int n_listed = 0;  ///< so many resistivities are listed, which cells give by number (WSINV3DMT); 0: none
 };
 [[nodiscard]] std::optional<ModemModelHead> modem_model_head(std::string_view bytes);
 

@@ -19,6 +19,12 @@ namespace lodestone::io::occam2d {
 /// that is none or out of range, a fixed element).
 [[nodiscard]] physics::mesh::Model read_model(const std::string& path);
 
+/// Writes a section as a startup file, and beside it the model and the mesh file. These have its name with
+/// the endings `.model` and `.mesh`. Each cell is a block. Numbers are the shortest that read back as the
+/// same bits. errors: FileError; InvalidArgument unless the model is a resistivity of a section under a level
+/// surface, with rows from 0.
+void write_model(const std::string& path, const physics::mesh::Model& model);
+
 /// Returns whether the bytes start an iteration or startup file.
 [[nodiscard]] bool is_iteration(std::string_view bytes);
 

@@ -3,8 +3,10 @@
 
 #include "io/emtf/xml.hpp"
 #include "io/femtic/observe.hpp"
+#include "io/gocad/sgrid.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
+#include "io/mare2dem/model.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/occam2d/data.hpp"
@@ -76,6 +78,20 @@ FileKind csv_kind(const std::vector<std::string_view>& lines) {
   return FileKind::unknown;
 }
 
+/// The first line that is neither blank nor a comment names places and a resistivity.
+bool is_xyz_model(const std::vector<std::string_view>& lines) {
+  for (const auto line : lines) {
+    std::string text(text::trimmed(line));
+    if (text.empty() || text.front() == '#') continue;
+    std::ranges::replace(text, ',', ' ');
+    const auto names = text::words(text);
+    return names.size() > 2 && (names.back() == "log10_resistivity" || names.back() == "resistivity_ohm_m") &&
+           (names.front() == "x_m" || names.front() == "y_m" || names.front() == "east_m" ||
+            names.front() == "longitude_deg");
+  }
+  return false;
+}
+
 /// The first line that is neither blank nor a comment is a list of names.
 bool is_csv_table(const std::vector<std::string_view>& lines) {
   const auto is_name = [](std::string_view field) {
@@ -108,11 +124,14 @@ FileKind kind_of_file(const std::string& path) {
   if (is_edi(lines)) return FileKind::edi;
   if (emtf::is_emtf_xml(bytes)) return FileKind::emtf_xml;
   if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
+  if (mare2dem::is_resistivity(bytes)) return FileKind::mare2dem_model;
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
   if (occam2d::is_occam2d_data(bytes)) return FileKind::occam2d_data;
   if (femtic::is_observe(bytes)) return FileKind::femtic_data;
   if (wsinv::is_wsinv_data(bytes)) return FileKind::wsinv_data;
   if (occam2d::is_iteration(bytes)) return FileKind::occam2d_model;
+  if (gocad::is_sgrid(bytes)) return FileKind::gocad_sgrid;
+  if (is_xyz_model(lines)) return FileKind::xyz_model;
   if (zfile::is_z_file(bytes)) return FileKind::z_file;
   if (zonge::is_avg(bytes)) return FileKind::zonge_avg;
   if (jones::is_j_file(bytes)) return FileKind::j_format;

@@ -31,6 +31,8 @@ class LineReader {
   /// Returns the next line without going there; empty at the end of the file.
   [[nodiscard]] std::string_view peek() const;
   [[nodiscard]] std::string here() const;
+  /// Returns the number of this line, from 1.
+  [[nodiscard]] int line_number() const { return static_cast<int>(next_); }
   /// Returns a word of this line as a number. errors: FormatError at this line.
   [[nodiscard]] double finite(std::string_view word, const std::string& what) const;
   /// Returns a word as a number from −`most` to `most`. errors: FormatError at this line.

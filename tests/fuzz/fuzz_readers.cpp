@@ -7,16 +7,20 @@
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
 #include "io/femtic/observe.hpp"
+#include "io/gocad/sgrid.hpp"
 #include "io/info/info.hpp"
 #include "io/jones/jones.hpp"
 #include "io/mare2dem/data.hpp"
+#include "io/mare2dem/model.hpp"
 #include "io/model/read.hpp"
+#include "io/model/xyz.hpp"
 #include "io/modem/covariance.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/mth5/mth5.hpp"
 #include "io/occam2d/data.hpp"
 #include "io/occam2d/model.hpp"
+#include "io/raster/raster.hpp"
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
 #include "io/survey/store.hpp"
@@ -273,6 +277,72 @@ TEST_CASE("fuzz: the reader of Occam2D models survives damaged files", "[fuzz]")
       (void)io::occam2d::read_model(folder / "i.iter");
     });
   }
+}
+
+/// Checks a reader of a text, first whole, then damaged.
+void check_reads_and_survives(const std::string& text, const Reader& read) {
+  const TemporaryFolder folder;
+  read(text, write_text(folder, "whole", text));
+  check_survives(text, read);
+}
+
+/// Checks a reader of a file and of the one beside it, first whole, then each damaged in turn.
+void check_pair_survives(const std::array<std::string, 2>& texts, const std::array<const char*, 2>& names,
+                         const std::function<void(const std::string&)>& read) {
+  const TemporaryFolder folder;
+  for (std::size_t damaged = 0; damaged < 2; ++damaged) {
+    for (std::size_t i = 0; i < 2; ++i) (void)write_text(folder, names.at(i), texts.at(i));
+    read(folder / names[0]);
+    check_survives(texts.at(damaged), [&](const std::string& bytes, const std::string&) {
+      (void)write_text(folder, names.at(damaged), bytes);
+      read(folder / names[0]);
+    });
+  }
+}
+
+TEST_CASE("fuzz: the readers of MARE2DEM models and of SGrids survive damaged files", "[fuzz]") {
+  check_pair_survives(
+      {text_of_file(source_path("data/mare2dem_demo/Demo.0.resistivity")),
+       "6 2 0 0\n1 -9 -9\n2 9 -9\n3 9 0\n4 -9 0\n5 -9 9\n6 9 9\n7 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n"
+       "5 4 5\n6 5 6\n7 6 3\n0\n2\n1 0 -5 10 -1\n2 0 5 7 -1\n"},
+      {"Demo.0.resistivity", "Demo.poly"},
+      [](const std::string& path) { (void)io::mare2dem::read_model(path); });
+  check_pair_survives(
+      {"GOCAD SGrid 1\nHEADER {\nname:m\n}\nZPOSITIVE Elevation\nAXIS_N 2 2 2\nPROP_ALIGNMENT CELLS\n"
+       "ASCII_DATA_FILE m__ascii@@\nPROPERTY 1 \"log10_resistivity\"\nEND\n",
+       "* X Y Z r I J K\n0 0 0 1 0 0 0\n9 0 0 -9 1 0 0\n0 7 0 -9 0 1 0\n9 7 0 -9 1 1 0\n0 0 -5 -9 0 0 1\n"
+       "9 0 -5 -9 1 0 1\n0 7 -5 -9 0 1 1\n9 7 -5 -9 1 1 1\n"},
+      {"m.sg", "m__ascii@@"}, [](const std::string& path) { (void)io::gocad::read_model(path); });
+}
+
+TEST_CASE("fuzz: the readers of points, of cells and of lists of resistivities survive damaged files",
+          "[fuzz]") {
+  const std::string cells =
+      "dimension = 2\n[cells]\ny_m = [0, 1, 2.5]\nz_m = [0, 3]\nlog10_resistivity = [1, 2.5]\n[surface]\n"
+      "y_m = [0, 1]\nz_m = [-1, 2]\n[frame]\nprojection = \"EPSG:32611\"\n";
+  check_reads_and_survives(
+      cells, [](const std::string&, const std::string& path) { (void)io::model::read_placed_toml(path); });
+  for (const char* points :
+       {"# geometry, by which the file is read back:\n# dimension = 2\n# [cells]\n# y_m = [0, 2, 4]\n"
+        "# z_m = [0, 6]\ny_m z_m log10_resistivity\n1 3 1\n3 3 2\n",
+        "x_m,y_m,z_m,resistivity_ohm_m\n0,0,1,5\n0,0,2,5\n0,1,1,5\n0,1,2,5\n1,0,1,5\n1,0,2,5\n1,1,1,5\n1,1,2,"
+        "5\n"})
+    check_reads_and_survives(
+        points, [](const std::string&, const std::string& path) { (void)io::model::read_xyz(path); });
+  check_reads_and_survives(
+      "# a\n2 1 3 4\n10 20\n5\n1 2 3\n1 10 100 0.3\n1 2\n4\n2\n3 3\n3\n1\n",
+      [](const std::string&, const std::string& path) { (void)io::modem::read_model_file(path); });
+}
+
+TEST_CASE("fuzz: the reader of rasters survives damaged texts", "[fuzz]") {
+  for (const char* grid :
+       {"ncols 3\nnrows 2\nxllcorner 15\nyllcorner -21\ncellsize 1\nNODATA_value -9\n1 2 3\n4 -9 6\n",
+        "0 30 1\n10 30 2\n20 30 3\n0 20 4\n10 20 5\n20 20 6\n"})
+    check_reads_and_survives(grid, [](const std::string&, const std::string& path) {
+      const io::raster::ElevationRaster raster(path);
+      if (raster.n_columns() < 1000 && raster.n_rows() < 1000)
+        raster.visit([](const io::raster::Pixel&, int) {});
+    });
 }
 
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {

@@ -4,6 +4,7 @@ import csv
 import math
 import os
 import re
+import struct
 import sys
 
 from support import SOURCE, Folder, check, expect, expect_error, finish, run
@@ -41,6 +42,22 @@ def rms_of(folder):
         return [float(row["rms"]) for row in csv.DictReader(line for line in file if not line.startswith("#"))]
 
 
+def write_geotiff(path, rows, west, north, step):
+    """Writes numbers of 64 bits in degrees of WGS84 as a TIFF, whose unit is the foot by GDAL's own tag."""
+    data = b"".join(struct.pack(f"<{len(row)}d", *row) for row in rows)
+    unit = b'<GDALMetadata><Item name="UNITTYPE" sample="0" role="unittype">ft</Item></GDALMetadata>\0'
+    doubles = struct.pack("<3d", step, step, 0.0), struct.pack("<6d", 0.0, 0.0, 0.0, west, north, 0.0)
+    keys = struct.pack("<16H", 1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326)
+    blocks = [data, *doubles, keys, unit]
+    places = [8 + sum(len(block) for block in blocks[:k]) for k in range(len(blocks))]
+    tags = [(256, 4, 1, len(rows[0])), (257, 4, 1, len(rows)), (258, 3, 1, 64), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, places[0]), (277, 3, 1, 1), (278, 4, 1, len(rows)), (279, 4, 1, len(data)),
+            (339, 3, 1, 3), (33550, 12, 3, places[1]), (33922, 12, 6, places[2]), (34735, 3, 16, places[3]), (42112, 2, len(unit), places[4])]
+    with open(path, "wb") as file:
+        file.write(struct.pack("<2sHI", b"II", 42, 8 + sum(len(block) for block in blocks)))
+        file.write(b"".join(blocks))
+        file.write(struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + struct.pack("<I", 0))
+
+
 STEP, ROWS, COLUMNS = 0.0004, 221, 281
 LATITUDES = [LATITUDE + STEP * (ROWS // 2 - i) for i in range(ROWS)]
 LONGITUDES = [LONGITUDE + STEP * (j - COLUMNS // 2) for j in range(COLUMNS)]
@@ -56,7 +73,7 @@ with Folder() as folder:
     rows = (f"{latitude:.6f},{longitude:.6f},{value:.2f}\n"
             for latitude, row in zip(LATITUDES, elevations) for longitude, value in zip(LONGITUDES, row))
     folder.write("degrees.csv", HEADER + "".join(rows))
-    expect(0, ["ESRI ASCII grid", "--dim 3"], "info", folder / "degrees.asc")
+    expect(0, ["Arc/Info ASCII Grid", "profile.surface_file"], "info", folder / "degrees.asc")
 
     # Data over a flat earth, whose sites lie on the globe and move onto the hill
     model = folder.write("flat.toml", """dimension = 3
@@ -115,6 +132,21 @@ report = false
     said, x, y, z = surface_of("grid", "degrees.asc")
     check(f"{COLUMNS} cells hold no data" in said, "cells without data are counted")
     _, x_csv, y_csv, z_csv = surface_of("table", "degrees.csv")
+    # The same hill as SRTM's tile of three seconds of arc: 1201 x 1201 big-endian numbers of 16 bits from the north, whole metres
+    tile = b"".join(struct.pack(">1201h", *(round(hill_m(*metres(39.0 - i / 1200, j / 1200 - 118.0))) if abs(39.0 - i / 1200 - LATITUDE) < 0.05 and abs(j / 1200 - 118.0 - LONGITUDE) < 0.06 else -32768
+                                                  for j in range(1201))) for i in range(1201))
+    with open(folder / "N38W118.hgt", "wb") as file:
+        file.write(tile)
+    expect(0, ["SRTMHGT"], "info", folder / "N38W118.hgt")
+    said, x_hgt, y_hgt, z_hgt = surface_of("tile", "N38W118.hgt")
+    off = max(abs(a - b) for a, b in zip(z, z_hgt))
+    check((x, y) == (x_hgt, y_hgt) and off < 5.0, f"a tile of SRTM gives the same surface within {off:.2f} m")
+    # And as a GeoTIFF in feet: 64-bit numbers in one strip, tags of place and of the system EPSG:4326
+    write_geotiff(folder / "feet.tif", [[value / 0.3048 for value in row] for row in elevations], LONGITUDES[0] - 0.5 * STEP, LATITUDES[0] + 0.5 * STEP, STEP)
+    expect(0, ["GeoTIFF"], "info", folder / "feet.tif")
+    _, x_tif, y_tif, z_tif = surface_of("tiff", "feet.tif")
+    off = max(abs(a - b) for a, b in zip(z_csv, z_tif))
+    check((x, y) == (x_tif, y_tif) and off < 0.02, f"a GeoTIFF in feet gives the same surface, {off} m apart")
     apart = max(abs(a - b) for a, b in zip(z, z_csv))
     check((x, y) == (x_csv, y_csv) and apart < 0.02, f"a table and a grid in degrees give one surface, {apart} m apart")
     n_core, worst, sharpest = 0, 0.0, 0.0
@@ -148,9 +180,9 @@ report = false
     folder.write("swapped.csv", HEADER + "-117.9,38.5,0\n")
     refused(4, "not_on_globe", ["swapped.csv:2", "-117.9", "swapped"], "swapped.csv")
     folder.write("ragged.asc", head.replace(f"nrows {ROWS}", "nrows 2") + lines[1] + "\n" + lines[2][:-7] + "\n")
-    refused(4, "ragged_row", ["ragged.asc:8", f"ncols = {COLUMNS}", f"got {COLUMNS - 1}"], "ragged.asc")
+    refused(4, "wrong_count", ["ragged.asc", f"{2 * COLUMNS}", f"{2 * COLUMNS - 1}"], "ragged.asc")
     folder.write("short.asc", head + "\n".join(lines[:5]) + "\n")
-    refused(4, "cut_off", [f"nrows = {ROWS}", "found 5"], "short.asc")
+    refused(4, "wrong_count", ["short.asc", f"{ROWS * COLUMNS}", f"{5 * COLUMNS}"], "short.asc")
     half_space = folder.write("section.toml", "[background]\nresistivity_ohm_m = [100.0]\n")
     line = folder.write("line.csv", "site,y_m\na,0\nb,500\n")
     expect(0, ["wrote"], "forward", "--model", half_space, "--sites", line, "--periods", "1", "-o", folder / "line.dat")

@@ -3,6 +3,8 @@
 
 #include "engine/core/log.hpp"
 #include "engine/inspect/dry_run.hpp"
+#include "io/geodesy/projection.hpp"
+#include "io/model/write.hpp"
 #include "io/report/survey.hpp"
 #include "io/report/volume.hpp"
 #include "io/run/section_comparison.hpp"
@@ -107,13 +109,33 @@ struct ParaviewArguments {
   std::string run_folder;
   std::string output_path;  ///< the script; empty: view.py in the folder
 };
-struct ConvertArguments {
-  std::vector<std::string> paths;  ///< files and folders
-  std::string output_path;
+
+/// The place of x = y = z = 0 of a model whose file states none.
+struct ModelOrigin {
+  io::geodesy::GeoPoint at{};
+  double elevation_m = 0.0;
+  double azimuth_deg = 90.0;  ///< direction of the y axis
+};
+/// The output of `convert` where a model is read.
+struct ModelOutput {
+  io::model::ModelFormat format{};
+  io::model::ModelWriteOptions options{};
+  std::optional<ModelOrigin> origin{};
+};
+/// The output of `convert` where stations are read.
+struct StationOutput {
   std::optional<io::survey::WriteFormat> format{};  ///< absent: files for ParaView
   io::survey::Edits edits{};
-  io::survey::ReadOptions read{};
   io::survey::Placing placing{};  ///< places in formats with coordinates x and y
+};
+struct ConvertArguments {
+  std::vector<std::string> paths;  ///< files and folders of stations, or a model
+  std::string output_path;
+  std::optional<StationOutput> stations{};  ///< absent: the output is none of stations
+  std::optional<ModelOutput> model{};       ///< absent: the output is none of models
+  /// An option that was given and is for stations alone, or for models alone; empty: none.
+  std::string option_of_stations{}, option_of_models{};
+  io::survey::ReadOptions read{};
 };
 
 /// The options of `selftest vae-synthetic`.

@@ -172,6 +172,8 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.regularization = read_regularization(table.table("regularization"));
   config.learned_prior = read_learned_prior(table.table("learned_prior"));
   config.distortion = read_distortion(table.table("static_shift"), table.table("distortion"));
+  const auto* shifts = std::get_if<inversion::mt::StaticShiftOptions>(&config.distortion);
+  if (config.learned_prior && shifts != nullptr && shifts->where_demanded) config.distortion = {};
   config.distortion_place = table.table("distortion").place("enabled");
   config.inversion = read_inversion(table.table("inversion"));
   config = read(table.table("misfit"), misfit_rows(), config);

@@ -59,8 +59,8 @@ Rows<DataConfig> edi_rows() {
       row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
       row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
       row("frequencies", &C::frequencies,
-          "those of any station, which others may lack, or those that all share; of no effect "
-          "beside `frequencies_hz`"),
+          "those of any station, which others may lack, or those that all share; excludes `frequencies_hz`")
+          .otherwise("`\"all\"`"),
       row("same_place_m", at(&C::selection, &Selection::same_place_m), lengths_or_zero(1e6),
           "stations closer than this are bands of one station and are merged; 0: none are, and two "
           "at one place are refused"),
@@ -316,6 +316,7 @@ std::pair<std::string, std::string> DataConfig::profile_source() const {
 }
 
 DataConfig read_data_config(ConfigTable table) {
+  table.allow_one_of({"frequencies_hz", "frequencies"});
   table.allow_one_of({"frequencies_hz", "period_min_s"});
   table.allow_one_of({"frequencies_hz", "period_max_s"});
   DataConfig data = read(table, selection_rows(), read(table, edi_rows(), read_source(table)));

@@ -46,8 +46,10 @@ Rows<ProfileConfig> profile_rows(bool is_edi = true) {
           row("elevation", &ProfileConfig::elevation,
               "surface of the section: level at the stations' mean elevation, "
               "through the stations' elevations, or a file"),
-          path_row("surface_file", &ProfileConfig::surface_file,
-                   "with \"file\": the ground or the sea floor as CSV or ESRI grid, see below"),
+          path_row(
+              "surface_file", &ProfileConfig::surface_file,
+              "with \"file\": the ground or the sea floor as CSV, or a grid of elevations (GeoTIFF, HGT, "
+              "ESRI ASCII and others), see below"),
           row("drape", &ProfileConfig::drape,
               "stations that state a depth are moved onto the surface; otherwise they must stand on it")});
 }

@@ -21,6 +21,7 @@ THIRD_PARTY = [
     ("VTK", r"vtk", ["io/vtk/"]),
     ("cairo", r"cairo", ["io/report/"]),
     ("PROJ", r"proj\.h", ["io/geodesy/"]),
+    ("GDAL", r"(gdal|cpl_|ogr_)", ["io/raster/"]),
     ("toml++", r"toml(\+\+|\.hpp)", ["io/toml/"]),
     ("CLI11", r"CLI/", ["apps/"]),
     ("spdlog", r"spdlog/", ["engine/core/"]),

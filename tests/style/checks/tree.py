@@ -69,7 +69,7 @@ LIBRARY = ("engine/", "physics/", "inversion/", "models/", "io/")
 # Groups of the folders of io, lowest first: folders, layers they may include, folders of io they may include.
 BELOW_IO = {"core", "mpi", "engine", "mesh", "physics", "inversion", "inversion_mt", "models"}
 PLAIN_FILES = {"text", "hdf5", "toml", "csv"}
-FORMATS = {"geodesy", "edi", "emtf", "femtic", "jones", "modem", "mare2dem", "mt2d", "mth5", "occam2d", "survey", "wsinv", "zfile", "zonge"}
+FORMATS = {"geodesy", "edi", "emtf", "femtic", "gocad", "jones", "modem", "mare2dem", "mt2d", "mth5", "occam2d", "raster", "survey", "wsinv", "zfile", "zonge"}
 RESULTS = {"model", "run", "vtk", "report", "info", "result"}
 IO_GROUPS = [
     (PLAIN_FILES, {"core"}, {"text"}),

@@ -78,6 +78,18 @@ TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[a
   CHECK(read(config.toml).toml == config.toml);
 }
 
+TEST_CASE("configuration: a target that nobody asked for may be raised, one that was given may not",
+          "[apps]") {
+  const auto raises = [](const config::Config& config) {
+    const auto& options = std::get<inversion::optimize::GaussNewtonOptions>(config.inversion.method);
+    return std::get<inversion::optimize::Occam>(options.lambda).raise_target;
+  };
+  CHECK(raises(read(minimal)));
+  CHECK(raises(read(read(minimal).toml)));  // although the echo states the target
+  CHECK_FALSE(raises(read(minimal + "[inversion]\ntarget_rms = 1.0\n")));
+  CHECK(raises(read(minimal + "[inversion]\ntarget_rms = 1.5\nraise_target = true\n")));
+}
+
 TEST_CASE("configuration: the algorithm decides which keys of [inversion] there are", "[apps]") {
   const config::Config descent =
       read(minimal + "[inversion]\nalgorithm = \"lbfgs\"\nmemory = 5\n[misfit]\nhuber_threshold = 1.5\n");
@@ -149,6 +161,8 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
              HasId("unknown_key", {"c.toml:4", "target_rms"}));
   CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"),
              HasId("exclusive_keys", {"c.toml:3", "modem_file", "edi_folder"}));
+  CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0]\nfrequencies = \"all\"\n"),
+             HasId("exclusive_keys", {"c.toml:4", "frequencies", "frequencies_hz"}));
   CHECK_THAT(
       refusal("[data]\n"),
       HasId("no_data", {"edi_folder, edi_files, station_files, modem_file, mare2dem_file, mt2d_file"}));
@@ -382,8 +396,8 @@ TEST_CASE(
              HasId("not_chosen", {"norm_epsilon", "l1", "mgs"}));
   CHECK_THAT(refusal(minimal + "[static_shift]\nenabled = true\nsigma_decades = 0.0\n"),
              HasId("out_of_range", {"sigma_decades", "0"}));
-  CHECK_THAT(refusal(minimal + "[static_shift]\nmodes = [\"te\"]\n"),
-             HasId("not_chosen", {"modes", "enabled = true"}));
+  CHECK_THAT(refusal(minimal + "[static_shift]\nenabled = false\nmodes = [\"te\"]\n"),
+             HasId("not_chosen", {"modes", "enabled not false"}));
 }
 
 TEST_CASE("configuration: distortion matrices exclude static shifts and need data that they change",
@@ -392,7 +406,11 @@ TEST_CASE("configuration: distortion matrices exclude static shifts and need dat
   const auto config = read(minimal + on + "sigma = 0.3\n");
   CHECK(std::get<inversion::mt::DistortionMatrixOptions>(config.distortion).sigma == 0.3);
   CHECK(read(config.toml).toml == config.toml);
-  CHECK(std::holds_alternative<std::monostate>(read(minimal).distortion));
+  CHECK(std::get<inversion::mt::StaticShiftOptions>(read(minimal).distortion).where_demanded);
+  const auto shifts = read(minimal + "[static_shift]\nenabled = true\n");
+  CHECK_FALSE(std::get<inversion::mt::StaticShiftOptions>(shifts.distortion).where_demanded);
+  CHECK(
+      std::holds_alternative<std::monostate>(read(minimal + "[static_shift]\nenabled = false\n").distortion));
   CHECK_THAT(refusal(minimal + on + "[static_shift]\nenabled = true\n"),
              HasId("exclusive_tables", {"distortion", "enabled", "static_shift.enabled"}));
   CHECK_THAT(refusal(minimal + "[distortion]\nsigma = 0.1\n"),
@@ -411,6 +429,9 @@ TEST_CASE("configuration: the start model's kind follows from its keys or is sai
             .reference.file.empty());
   CHECK_THAT(refusal(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"file\"\n"),
              HasId("no_model_file", {"reference.model_file"}));
+  CHECK(read(minimal).start.is_open);
+  CHECK_FALSE(read(minimal + "[start]\nresistivity_ohm_m = 30.0\n").start.is_open);
+  CHECK(read(read(minimal).toml).start.is_open);
   const config::Config same = read(minimal + "[start]\nmodel_file = \"m.h5\"\n");
   CHECK(read(same.toml).toml == same.toml);
   CHECK_THAT(refusal(minimal + "[start]\nfrom = \"half_space\"\nmodel_file = \"m.h5\"\n"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/geodesy/map_system.hpp"
 #include "io/geodesy/profile.hpp"
 #include "io/geodesy/projection.hpp"
 #include "tests/support/error_id.hpp"
@@ -107,4 +108,33 @@ TEST_CASE("map: stations that state x and y keep them, and count from one origin
   stations[1].local_frame->latitude_deg = 46.0;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)geodesy::map(stations); }),
              HasId("other_frame", {"b"}));
+}
+
+TEST_CASE("map system: points of a frame have places in its own, in another and in degrees, and come back",
+          "[geodesy]") {
+  const physics::mesh::Frame frame = geodesy::frame_at({38.5, -117.9}, 1200.0, 120.0);
+  const std::vector<physics::mesh::Point> points{{0.0, 0.0, 0.0}, {3000.0, -2000.0, 500.0}};
+  const geodesy::MapSystem local, own(frame, frame.projection), utm(frame, "EPSG:32611"),
+      degrees(frame, "EPSG:4326");
+  CHECK(local.is_local());
+  CHECK(local.places(points)[1] == physics::mesh::MapPlace{-2000.0, 3000.0, -500.0});
+  CHECK(degrees.is_geographic());
+  CHECK(degrees.places(points)[0].north_m == Approx(38.5).margin(1e-9));
+  CHECK(degrees.places(points)[0].east_m == Approx(-117.9).margin(1e-9));
+  CHECK(degrees.places(points)[1].elevation_m == 700.0);
+  // Snyder (1987), eqs. 8-9 and 8-10
+  CHECK(utm.places(points)[0].east_m == Approx(421521.18).margin(0.05));
+  CHECK(utm.places(points)[0].north_m == Approx(4261677.14).margin(0.05));
+  for (const geodesy::MapSystem* system : {&local, &own, &utm, &degrees}) {
+    const auto back = system->points(system->places(points));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      CHECK(back[i].x_m == Approx(points[i].x_m).margin(1e-4));
+      CHECK(back[i].y_m == Approx(points[i].y_m).margin(1e-4));
+      CHECK(back[i].z_m == Approx(points[i].z_m).margin(1e-6));
+    }
+  }
+  CHECK_THAT(error_of<core::InvalidArgument>([] { geodesy::MapSystem({}, "EPSG:32611"); }),
+             HasId("no_place_on_map", {"EPSG:32611"}));
+  CHECK_THAT(error_of<core::ConfigError>([&] { geodesy::MapSystem(frame, "EPSG:4979"); }),
+             HasId("wrong_system", {"EPSG:4979"}));
 }

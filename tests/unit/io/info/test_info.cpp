@@ -116,9 +116,10 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
   CHECK_THAT(
       info::describe_file(write_text(folder, "e.csv", "longitude_deg,latitude_deg,elevation_m\n1,2,3\n"))
           .facts.at(1),
-      Catch::Contains("a map of elevations") && Catch::Contains("--dim 3"));
-  const auto grid = info::describe_file(write_text(folder, "e.asc", "ncols 2\nnrows 1\n1 2\n"));
-  CHECK(grid.format == "ESRI ASCII grid");
+      Catch::Contains("a map of elevations") && Catch::Contains("profile.surface_file"));
+  const auto grid = info::describe_file(
+      write_text(folder, "e.asc", "ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n"));
+  CHECK(grid.format == "Arc/Info ASCII Grid");
   CHECK_THAT(grid.facts.at(0), Catch::Contains("profile.surface_file"));
   CHECK(info::describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = model::read_model(source_path("data/modem_block2_2d/m0.rho"));

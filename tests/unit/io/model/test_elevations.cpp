@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/geodesy/projection.hpp"
 #include "io/model/read.hpp"
+#include "io/raster/raster.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -162,20 +163,39 @@ TEST_CASE("elevations: broken tables are refused with their line", "[io]") {
              tests::HasId("wrong_header", {"dem.txt:1", "no others"}));
 }
 
-TEST_CASE("elevations: broken ESRI grids are refused with their line", "[io]") {
+TEST_CASE("elevations: broken ESRI grids are refused", "[io]") {
   const std::string good = "ncols 3\nnrows 2\nxllcorner 15\nyllcorner -21\ncellsize 1\n1 2 3\n4 5 6\n";
   const auto with = [&](const std::string& from, const std::string& to) {
     return refusal(tests::replaced(good, from, to));
   };
-  CHECK_THAT(with("1 2 3\n", "1 2\n"), tests::HasId("ragged_row", {"dem.txt:6", "ncols = 3", "got 2"}));
-  CHECK_THAT(with("4 5 6\n", ""), tests::HasId("cut_off", {"nrows = 2", "found 1"}));
-  CHECK_THAT(with("4 5 6\n", "4 5 6\n7 8 9\n"), tests::HasId("more_rows", {"dem.txt:8", "7 8 9"}));
-  CHECK_THAT(with("yllcorner -21\n", ""), tests::HasId("short_head", {"dem.txt:5", "yllcorner"}));
-  CHECK_THAT(with("cellsize 1\n", "cells 1\n"), tests::HasId("wrong_head", {"dem.txt:5", "cells 1"}));
-  CHECK_THAT(with("cellsize 1\n", "cellsize 0\n"), tests::HasId("wrong_size", {"dem.txt:5"}));
-  CHECK_THAT(with("nrows 2", "nrows two"), tests::HasId("not_in_range", {"dem.txt:2", "two"}));
-  CHECK_THAT(with("1 2 3\n", "1 x 3\n"), tests::HasId("not_a_number", {"dem.txt:6", "\"x\""}));
-  CHECK_THAT(with("1 2 3\n", "1 -32768 3\n"),
-             tests::HasId("no_elevation", {"dem.txt:6", "-32768", "NODATA_value"}));
-  CHECK_THAT(with("yllcorner -21", "yllcorner 89"), tests::HasId("not_on_globe", {"dem.txt:6", "90.5"}));
+  CHECK_THAT(with("4 5 6\n", ""), tests::HasId("wrong_count", {"dem.txt", "6", "3"}));
+  CHECK_THAT(with("4 5 6\n", "4 5\n"), tests::HasId("wrong_count", {"dem.txt", "6", "5"}));
+  CHECK_THAT(with("4 5 6\n", "4 5 6\n7 8 9\n"), tests::HasId("wrong_count", {"dem.txt", "6", "9"}));
+  CHECK_THAT(with("1 2 3\n", "1 x 3\n"), tests::HasId("not_a_number", {"dem.txt:6", "x"}));
+  CHECK_THAT(with("cellsize 1\n", ""), tests::HasId("not_read", {"dem.txt"}));
+  CHECK_THAT(with("1 2 3\n", "1 -32768 3\n"), tests::HasId("no_elevation", {"dem.txt", "1", "-32768"}));
+  CHECK_THAT(with("yllcorner -21", "yllcorner 89"), tests::HasId("not_on_globe", {"dem.txt", "1", "90.5"}));
+}
+
+TEST_CASE("elevations: rasters stand where their own system puts them, in their own units", "[io]") {
+  const geodesy::Projection utm = geodesy::Projection::from_definition("EPSG:32733");
+  const auto centre = utm.to_plane({middle}).front();
+  constexpr int n = 60;
+  constexpr double pixel_m = 500.0;
+  raster::Raster map{.n_columns = n,
+                     .n_rows = n,
+                     .west = centre.east_m - 0.5 * n * pixel_m,
+                     .north = centre.north_m + 0.5 * n * pixel_m,
+                     .pixel = pixel_m,
+                     .system = "EPSG:32733",
+                     .bands = {{"elevation", {}}}};
+  for (int row = 0; row < n; ++row)
+    for (int column = 0; column < n; ++column)
+      map.bands[0].values.push_back(static_cast<float>(
+          elevation_m(utm.to_geographic({{map.north_of(row), map.east_of(column)}}).front())));
+  const tests::TemporaryFolder folder;
+  raster::write_geotiff(folder / "dem.tif", map);
+  CHECK(model::is_elevation_map(folder / "dem.tif"));
+  const Surface surface = model::read_elevation_map(folder / "dem.tif", turned_run());
+  CHECK(apart_m(read(table()), surface) < 0.2);
 }

@@ -261,6 +261,19 @@ TEST_CASE("ModEM 3-D model: air cells get the largest resistivity and are counte
   CHECK(file.model.values == Eigen::Vector3d(1e12, 1e12, 0.3));
 }
 
+TEST_CASE("ModEM 3-D model: WSINV3DMT lists resistivities, which blocks of layers give by number",
+          "[modem]") {
+  const TemporaryFolder folder;
+  const std::string grid = "2 1 3 4\n10 20\n5\n1 2 3\n";
+  const auto model =
+      modem::read_model(write_text(folder, "m", "# a\n" + grid + "1 10 100 0.3\n1 2\n4\n2\n3 3\n3\n1\n"));
+  // Rows go from north to south, cells from south to north.
+  const std::vector<double> expected{10, 0.3, 10, 0.3, 1, 100};
+  CHECK(std::vector<double>(model.values.begin(), model.values.end()) == expected);
+  const auto uniform = modem::read_model(write_text(folder, "u", "2 1 3 1\n10 20\n5\n1 2 3\n50\n"));
+  CHECK(uniform.values == Eigen::VectorXd::Constant(6, 50.0));
+}
+
 TEST_CASE("ModEM 3-D model: wrong counts, words and places are format errors with file and line", "[modem]") {
   const std::string widths = "1 2 1 0 LINEAR\n1\n1 1\n1\n";
   CHECK_THAT(model_message(widths + "1\n"), HasId("cut_off", {"m.ws:5"}));
@@ -269,7 +282,8 @@ TEST_CASE("ModEM 3-D model: wrong counts, words and places are format errors wit
   CHECK_THAT(model_message(widths + "1 2\n0 1e300 0\n0\n"), HasId("origin_out_of_range", {"m.ws:6"}));
   CHECK_THAT(model_message(widths + "1 2\n0 0 0\n1000\n"), HasId("rotation_out_of_range", {"m.ws:7"}));
   CHECK_THAT(model_message(widths + "1 -2\n"), HasId("resistivity_out_of_range", {"m.ws:5", "-2"}));
-  CHECK_THAT(model_message("1 2 1 3 LINEAR\n1\n1 1\n1\n1 2\n"), HasId("index_mapping", {"m.ws:1"}));
+  CHECK_THAT(model_message("1 2 1 3\n1\n1 1\n1\n1 2 3\n1 1\n1 4\n"), HasId("not_whole", {"m.ws:7", "4"}));
+  CHECK_THAT(model_message("1 2 2 3\n1\n1 1\n1 1\n1 2 3\n2 2\n1 3\n"), HasId("not_whole", {"m.ws:6", "2"}));
   CHECK_THAT(model_message("1 2 1 0 LINEAR\n1\n1 0\n1\n1 2\n"), HasId("width_not_positive", {"m.ws:3"}));
   CHECK_THAT(model_message("100 200 100 0 LOGE\n1\n"), HasId("counts_too_large", {"100 x 200 x 100"}));
   const TemporaryFolder folder;
