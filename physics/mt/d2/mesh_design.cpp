@@ -146,6 +146,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
   MeshDesignOptions options;
   switch (accuracy) {
     case Accuracy::standard:
+      options.max_nodes = 120'000;  // rough sections of a hundred columns need as many
       break;
     case Accuracy::fine:
       options.cells_per_skin_depth = 6.0;
@@ -161,8 +162,9 @@ MeshDesignOptions design_options(Accuracy accuracy) {
           1;  // the models of iterations are rough: contacts rule the error, and cells of order 2 cost more
       options.cells_per_skin_depth = 4.0;
       options.contact_fraction = 0.1;
-      options.line_spacing = 0.25;
-      options.max_nodes = 30'000;
+      options.line_spacing = 0.5;
+      options.least_contrast = 0.25;
+      options.max_nodes = 60'000;
       options.growth = 1.5;
       options.far_growth = 2.0;
       options.side_padding = 15.0;

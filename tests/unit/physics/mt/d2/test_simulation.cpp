@@ -171,14 +171,15 @@ TEST_CASE("smooth layers: small contrasts that add up to a large one get the lin
   edges.push_back(edges.back() + 5000.0);
   resistivity.push_back(1000.0);
   const auto survey = full_survey({{"a", 0.0}}, {10.0, 1.0, 0.1, 0.01}, responses);
-  for (const Accuracy accuracy : {Accuracy::standard, Accuracy::iteration}) {
+  // Without lines of their own they were off by 2.9 % and 0.93°, in iterations by 6.3 % and 1.9°.
+  for (const auto& [accuracy, bound] : {std::pair{Accuracy::standard, d2::ResponseError{1.0, 0.3}},
+                                        std::pair{Accuracy::iteration, d2::ResponseError{5.0, 1.5}}}) {
     const auto worst =
         against_layers(survey, predict(layers(edges, resistivity), survey, d2::design_options(accuracy)),
                        {resistivity, thickness});
-    const d2::ResponseError tolerance = d2::tolerance_of(accuracy);
     INFO(core::word(accuracy));
-    CHECK(worst.rho_a_percent < tolerance.rho_a_percent);
-    CHECK(worst.phase_deg < tolerance.phase_deg);
+    CHECK(worst.rho_a_percent < bound.rho_a_percent);
+    CHECK(worst.phase_deg < bound.phase_deg);
   }
 }
 
