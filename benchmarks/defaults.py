@@ -178,11 +178,11 @@ FIELD = {
 VARIANTS = {
     "defaults": [],
     "half_space": ['start.from="half_space"'],
-    "no_shifts": ["static_shift.enabled=false"],
+    "shifts": ["static_shift.enabled=true"],
     "rms_1": ["inversion.target_rms=1"],
     "ln_z": ["regularization.depth_weight_exponent=1", "regularization.horizontal_depth_exponent=-1", "regularization.horizontal_weight=0.1"],
     "wide": ["regularization.horizontal_weight=3"],
-    "before": ['data.frequencies="shared"', 'start.from="half_space"', "static_shift.enabled=false", "inversion.target_rms=1"],
+    "before": ['data.frequencies="shared"', 'start.from="half_space"', "inversion.target_rms=1"],
 }
 
 

@@ -132,20 +132,14 @@ DistortionPrior distortion_of(const DistortionOptions& options, const mt::Survey
   return prior;
 }
 
-DistortionOptions decided(const DistortionOptions& options, const mt::Observations& data, int dimension) {
-  const auto* shifts = std::get_if<StaticShiftOptions>(&options);
-  if (shifts == nullptr || !shifts->where_demanded) return options;
-  if (dimension != 2) return {};
+void advise_on_shifts(const DistortionOptions& options, const mt::Observations& data, int dimension) {
+  if (dimension != 2 || !std::holds_alternative<std::monostate>(options)) return;
   const mt::CurveOffsets offsets = mt::curve_offsets(data);
-  const bool wanted = offsets.demand_shifts();
-  if (offsets.n_curves > 0)
-    core::log::info(
-        "{} curves of apparent resistivity lie {:.2f} decades beside those of their neighbours, and by "
-        "{:.2f} "
-        "from period to period: static shifts are {}",
-        offsets.n_curves, offsets.level, offsets.change,
-        wanted ? "unknowns beside the model" : "no unknowns");
-  return wanted ? options : DistortionOptions{};
+  if (!offsets.demand_shifts()) return;
+  core::log::info(
+      "{} curves of apparent resistivity lie {:.2f} decades beside those of their neighbours, and by {:.2f} "
+      "from period to period: the data have static shifts, which static_shift.enabled = true makes unknowns",
+      offsets.n_curves, offsets.level, offsets.change);
 }
 
 NamedTable distortion_table(const std::vector<mt::Station>& stations, const DistortionPrior& prior,

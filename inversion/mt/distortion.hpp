@@ -14,7 +14,6 @@ namespace lodestone::inversion::mt {
 struct StaticShiftOptions {
   double sigma_decades = 0.15;  ///< deviation of the Gaussian prior
   std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
-  bool where_demanded = false;  ///< only where `CurveOffsets::demand_shifts` of a section's data
 };
 /// Real 2 × 2 matrices in front of the impedances of a volume as further unknowns.
 struct DistortionMatrixOptions {
@@ -33,10 +32,9 @@ struct DistortionPrior {
 /// InvalidArgument where matrices are wanted and the earth is no volume, or none of its data has one.
 [[nodiscard]] DistortionPrior distortion_of(const DistortionOptions& options,
                                             const physics::mt::Survey& survey, int dimension);
-/// Returns the options with the shifts that are wanted where the data demand them decided, and logs why.
-/// There are none in a volume.
-[[nodiscard]] DistortionOptions decided(const DistortionOptions& options,
-                                        const physics::mt::Observations& data, int dimension);
+/// Logs how curves lie beside those of their neighbours where a section's shifts are no unknowns and its
+/// data show them.
+void advise_on_shifts(const DistortionOptions& options, const physics::mt::Observations& data, int dimension);
 
 /// Returns the estimated distortion as a table with a file of its own. "static_shift": site, mode,
 /// shift_decades, rho_a_factor. "distortion": site, c_xx, c_xy, c_yx, c_yy, the factors of Groom & Bailey,

@@ -108,8 +108,8 @@ Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOption
   StartModels models = start_models(options, data, earth);
   check_tears(options.tears, earth);
   std::vector<Eigen::Index> free_cells = hold_cells(options.fixed, options.areas, mesh::cells(earth), models);
-  const DistortionPrior distortion = distortion_of(decided(options.distortion, data, options.dimension),
-                                                   data.kept().survey, options.dimension);
+  advise_on_shifts(options.distortion, data, options.dimension);
+  const DistortionPrior distortion = distortion_of(options.distortion, data.kept().survey, options.dimension);
   Problem out(earth, data.data_set(), forward_of(comm, earth, data, distortion.unknowns, options));
   if (!distortion.unknowns.empty())
     out.forward.tables = with_distortion(std::move(out.forward.tables), data.survey.stations, distortion);

@@ -172,8 +172,6 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.regularization = read_regularization(table.table("regularization"));
   config.learned_prior = read_learned_prior(table.table("learned_prior"));
   config.distortion = read_distortion(table.table("static_shift"), table.table("distortion"));
-  const auto* shifts = std::get_if<inversion::mt::StaticShiftOptions>(&config.distortion);
-  if (config.learned_prior && shifts != nullptr && shifts->where_demanded) config.distortion = {};
   config.distortion_place = table.table("distortion").place("enabled");
   config.inversion = read_inversion(table.table("inversion"));
   config = read(table.table("misfit"), misfit_rows(), config);
@@ -192,8 +190,7 @@ void require_soundings_alone(const Config& config) {
   const auto add = [&](bool is_given, const char* name) {
     if (is_given) tables.emplace_back(name);
   };
-  const auto* shifts = std::get_if<inversion::mt::StaticShiftOptions>(&config.distortion);
-  add(shifts != nullptr && !shifts->where_demanded, "[static_shift]");
+  add(std::holds_alternative<inversion::mt::StaticShiftOptions>(config.distortion), "[static_shift]");
   add(std::holds_alternative<inversion::mt::DistortionMatrixOptions>(config.distortion), "[distortion]");
   add(config.bounds.has_value(), "[bounds]");
   add(config.uncertainty.has_value(), "[uncertainty]");

@@ -228,9 +228,9 @@ inversion::mt::FixedRegion read_fixed(ConfigTable table) {
   }
 }
 
-/// The table [static_shift] as it is written. Without a word on it the data decide.
+/// The table [static_shift] as it is written.
 struct ShiftForm {
-  std::optional<bool> enabled{};
+  bool enabled = false;
   StaticShiftOptions config;
 };
 
@@ -241,10 +241,8 @@ struct MatrixForm {
 };
 
 Rows<ShiftForm> shift_rows() {
-  const auto are_possible = [](const ShiftForm& form) { return form.enabled.value_or(true); };
-  return joined(Rows<ShiftForm>{row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model")
-                                    .otherwise("where neighbouring curves demand it, see below")},
-                needing("enabled not false", are_possible,
+  return joined(Rows<ShiftForm>{row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model")},
+                needing("enabled = true", &ShiftForm::enabled,
                         row("sigma_decades", at(&ShiftForm::config, &StaticShiftOptions::sigma_decades),
                             within(1e-6, 100.0),
                             "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual"),
@@ -377,18 +375,16 @@ RegularizationConfig read_regularization(ConfigTable table) {
 DistortionConfig read_distortion(ConfigTable static_shift, ConfigTable distortion) {
   const ShiftForm shifts = read(static_shift, shift_rows(), ShiftForm{});
   const MatrixForm matrices = read(distortion, matrix_rows(), MatrixForm{});
-  if (shifts.enabled.value_or(false) && matrices.enabled)
+  if (shifts.enabled && matrices.enabled)
     distortion.refuse("enabled", "exclusive_tables",
                       "excludes static_shift.enabled = true: the matrices contain the shifts; remove one of "
                       "the two tables");
   if (matrices.enabled) return matrices.config;
-  if (!shifts.enabled.value_or(true)) return {};
+  if (!shifts.enabled) return {};
   if (shifts.config.modes.empty())
     static_shift.refuse("modes", "no_mode",
                         "lists no mode; add one or set static_shift.enabled = false instead");
-  StaticShiftOptions config = shifts.config;
-  config.where_demanded = !shifts.enabled;
-  return config;
+  return shifts.config;
 }
 
 std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
