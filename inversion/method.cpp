@@ -26,6 +26,7 @@ Method before_another(Method method) {
 
 Method for_last_steps(Method method, const optimize::InversionSummary& iterated) {
   constexpr int few = 5, few_of_descents = 10;
+  method = before_another(std::move(method));  // what the iterations reached, meshes must not raise
   std::visit([&](auto& options) { options.stop.target_rms = iterated.target_rms; }, method);
   if (auto* gauss_newton = std::get_if<optimize::GaussNewtonOptions>(&method)) {
     gauss_newton->stop.max_iterations = few;

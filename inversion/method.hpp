@@ -42,7 +42,7 @@ using Method = std::variant<optimize::GaussNewtonOptions, optimize::DescentOptio
 [[nodiscard]] Method before_another(Method method);
 
 /// Returns the method for the last steps of a run, at the final accuracy: a few of them to the target of the
-/// iterations, which begin with the λ of the last one (0: as the method begins).
+/// iterations, which is not raised. They begin with the λ of the last one (0: as the method begins).
 [[nodiscard]] Method for_last_steps(Method method, const optimize::InversionSummary& iterated);
 
 /// Makes the optimizer of a stage in cells, or in codes and cells together. Where the method alternates, it
