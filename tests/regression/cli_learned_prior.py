@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """invert with learned priors: codes, then cells where the prior does not fit; stopping and resuming in either stage; ranks; files."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -42,7 +43,7 @@ with Folder() as folder:
         said = run("invert", config, "-o", folder / name)
         check(said.returncode in (0, 10) and "learned prior" in said.stdout, f"{name}: ends (code {said.returncode})")
         rows = history(folder, name)
-        check({row["stage"] for row in rows} == {"features"}, f"{name}: one stage")
+        check({row["stage"] for row in rows} <= {"features", "final"}, f"{name}: no polish")
         check(float(rows[-1]["rms"]) < 0.35 * float(rows[0]["rms"]), f"{name}: the rms falls from {rows[0]['rms']} to {rows[-1]['rms']}")
 
     gaussian = folder.write("gaussian_run.toml", open(right).read() + 'decoder = "gaussian"\n')
@@ -77,7 +78,7 @@ with Folder() as folder:
     # A prior that does not fit is said to be none, and cells go on from where its codes ended.
     ended = run("invert", wrong, "-o", folder / "polished")
     check("The prior does not fit the data" in ended.stdout, "a prior that does not fit is reported in words")
-    check("subdomains lie outside the range of the training models (region \"block\": 0" in ended.stdout and "coverage, block:" in ended.stdout,
+    check(re.search(r'subdomains lie outside the range of the training models \(region "block": \d', ended.stdout) and "coverage, block:" in ended.stdout,
           "subdomains that left the prior are named")
     rows = history(folder, "polished")
     names = [row["stage"] for row in rows]
