@@ -141,6 +141,6 @@ with Folder() as folder:
                               ("scale_errors=true", "not_chosen", "posterior"), ("widen_prior=false", "not_chosen", "samples"), ("posteriori=true", "unknown_key", "posterior")):
         expect_error(2, id, ["uncertainty." + setting.split("=")[0], part], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
     expect_error(2, "exclusive_tables", ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")
-    easy = run("invert", path, *BOTH, "--set", "inversion.target_rms=1000.0", "-o", folder / "easy")
+    easy = run("invert", path, *BOTH, "--set", "inversion.target_rms=1000.0", "--set", "start.resistivity_ohm_m=100.0", "-o", folder / "easy")
     check(easy.returncode == 0 and "took no step" in easy.stdout + easy.stderr, "a start model at the target has no lambda, which is said")
 finish()
