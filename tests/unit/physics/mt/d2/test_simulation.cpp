@@ -183,23 +183,6 @@ TEST_CASE("smooth layers: small contrasts that add up to a large one get the lin
   }
 }
 
-TEST_CASE("smooth section: responses across a wide slope of resistivity hardly change with half the cells",
-          "[physics][mt]") {
-  std::vector<double> y_m, z_m{0.0, 300.0, 1000.0, 4000.0};
-  for (int i = 0; i <= 24; ++i) y_m.push_back(-6000.0 + 500.0 * i);
-  const mesh::TensorGrid grid = mesh::TensorGrid::section(y_m, z_m);
-  Eigen::VectorXd cells(grid.n_cells());
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy)
-      cells[grid.index(iz, iy)] = std::pow(10.0, 3.0 - 0.15 * std::min(iy, 20 - std::min(iy, 20)) + 0.2 * iz);
-  }
-  const mesh::Model section = mesh::resistivity_model({grid}, cells);
-  const auto survey = full_survey({{"a", -3200.0}, {"b", 200.0}, {"c", 2600.0}}, {10.0, 0.1}, responses);
-  const auto certificate = d2::certify(MPI_COMM_SELF, section, survey, {}, {0.5, 0.2});
-  INFO(certificate.table());
-  CHECK(certificate.rows[2].passed);
-}
-
 TEST_CASE(
     "contact: the current crosses it unchanged, so E of TM jumps by the ratio of resistivities, on coarse "
     "meshes too",
