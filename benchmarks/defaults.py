@@ -174,7 +174,7 @@ FIELD = {
     "kap03": {"data": f'edi_folder = "{SOURCE}/data/kap03/edi"\n[[data.mask]]\nstation = "kap151"'},
     "coprod2": {"data": f'modem_file = "{SOURCE}/data/coprod2/coprod2data.dat"'},
 }
-# Keys that change one choice each; "before" has those of the first release in all of them.
+# Keys that change one choice each; "before" has those before decision 042 in all of them.
 VARIANTS = {
     "defaults": [],
     "half_space": ['start.from="half_space"'],

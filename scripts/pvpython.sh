@@ -7,7 +7,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/paraview/usr
 
 screen=()
-command -v xvfb-run >/dev/null && screen=(xvfb-run -a)
+# Without -noreset the server restarts once a first client has left, and a second one may find none.
+command -v xvfb-run >/dev/null && screen=(xvfb-run -a -s "-screen 0 1280x1024x24 -noreset")
 if [ -x "$root/bin/pvpython" ]; then
   exec "${screen[@]}" env LD_LIBRARY_PATH="$root/lib/$(uname -m)-linux-gnu" PYTHONPATH="$root/lib/python3/dist-packages" "$root/bin/pvpython" --force-offscreen-rendering "$@"
 elif command -v pvpython >/dev/null; then

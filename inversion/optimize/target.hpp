@@ -21,7 +21,7 @@ struct RaisedTarget {
 
 /// Returns the raised target, if a history calls for one. That is 1.05 times the least rms, once an iteration
 /// has lowered the rms by less than 5 % above the target `asked`. An earlier model at `asked` rules it out.
-/// source: the discrepancy principle with the misfit that the data allow (Constable et al. 1987, §"Occam").
+/// Both numbers are this program's (docs/results/defaults.md).
 [[nodiscard]] std::optional<RaisedTarget> raised_target(double asked,
                                                         std::span<const IterationRecord> history);
 /// Returns the raised target of a history whose next step lowers the rms nowhere.

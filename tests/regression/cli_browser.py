@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+from block import BOX
 from support import EDI, SOURCE, Folder, check, expect, finish, run, synthetic
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -105,18 +106,6 @@ def make_survey(folder):
     expect(0, [], "report", folder / "edi", "-o", folder / "survey", "--stations-per-page", "4")
 
 
-BOX = """dimension = 3
-[background]
-resistivity_ohm_m = [100.0]
-[[box]]
-x_min_m = -700.0
-x_max_m = 300.0
-y_min_m = -300.0
-y_max_m = 900.0
-z_min_m = 200.0
-z_max_m = 900.0
-resistivity_ohm_m = 2.0
-"""
 VOLUME = """[data]
 modem_file = "box.dat"
 kind = "full_impedance"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 
+from block import BOX
 from support import EDI, SOURCE, Folder, check, expect, expect_error, finish, run
 
 PVPYTHON = os.path.join(SOURCE, "scripts", "pvpython.sh")
@@ -135,18 +136,7 @@ certificate = "none"
 [output]
 report = false
 """
-HILL = """dimension = 3
-[background]
-resistivity_ohm_m = [100.0]
-[[box]]
-x_min_m = -700.0
-x_max_m = 300.0
-y_min_m = -300.0
-y_max_m = 900.0
-z_min_m = 200.0
-z_max_m = 900.0
-resistivity_ohm_m = 2.0
-[surface]
+HILL = BOX + """[surface]
 x_m = {points}
 y_m = {points}
 z_m = [{rows}]
