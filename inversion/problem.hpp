@@ -51,6 +51,8 @@ struct ForwardCost {
   std::string meshes{};          ///< a table in words; "" without
   bool is_guess_of_end = false;  ///< the meshes, and the memory, are those of a guess of the final model
   MapCost at_final_accuracy{};   ///< 0 where the maps do not state it
+  double final_runs = 1.0;       ///< runs at it that the final responses take at least
+  bool may_refine = false;       ///< the final responses may take more
   double responses_bytes = 0.0;  ///< memory of the final responses, which keep no linearization
   double certificate_s = 0.0, certificate_bytes = 0.0;  ///< the certificate; 0 without one
 };

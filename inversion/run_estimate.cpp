@@ -214,8 +214,10 @@ std::string share_in_words(const core::Team& team, double bytes_of_rank) {
 /// Returns the time of what follows the last iteration, in words; "" where the maps do not state it.
 std::string text_of_the_end(const ForwardCost& cost, const RunEstimate& all) {
   if (!(cost.at_final_accuracy.forward_s > 0.0)) return {};
-  std::string text = fmt::format("final responses:      about {}, {:.2g} GB\n",
-                                 duration(cost.at_final_accuracy.forward_s), cost.responses_bytes / 1e9);
+  std::string text =
+      fmt::format("final responses:      {} {}, {:.2g} GB{}\n", cost.may_refine ? "at least" : "about",
+                  duration(cost.final_runs * cost.at_final_accuracy.forward_s), cost.responses_bytes / 1e9,
+                  cost.may_refine ? ", more where meshes must be refined" : "");
   if (all.last_steps_s > 0.0)
     text += fmt::format(
         "last steps:           about {} at the final accuracy, if the target is reached and missed there\n",
@@ -341,7 +343,7 @@ std::string cost_in_words(const Inversion& run) {
       most > usual ? fmt::format(", all {} about {}", most, duration(most * iteration.seconds())) : "");
   text += text_of_the_end(cost, all) + text_of_uncertainty(assessment, cost.iterations, dense_of_samples);
   const auto [least_s, most_s] = uncertainty_s(assessment, cost.iterations, dense_of_samples);
-  const double end_s = cost.at_final_accuracy.forward_s + cost.certificate_s + files_s;
+  const double end_s = cost.final_runs * cost.at_final_accuracy.forward_s + cost.certificate_s + files_s;
   return text + fmt::format("all together:         about {}, at most {}\n",
                             duration(usual * iteration.seconds() + end_s + least_s),
                             duration(most * iteration.seconds() + all.last_steps_s + end_s + most_s));

@@ -27,6 +27,7 @@ using physics::mt::Survey;
 
 constexpr double most_runs = 3.0;           // of the final forward run, for all parts together
 constexpr double of_process = 0.1e9;        // bytes that any process holds with its libraries and files
+constexpr double of_certificate = 2e9;      // bytes that a certificate may take of a machine in any case
 constexpr double most_of_iterations = 1.0;  // of these for the iterations' meshes, where both are measured
 
 /// Returns the least of the ranks' figures, to a MiB, so that all plan alike.
@@ -35,13 +36,13 @@ double least_on_all_ranks(MPI_Comm comm, double bytes) {
   return -mib * core::Team(comm).max(-static_cast<int>(bytes / mib));
 }
 
-/// Returns the bytes of a linearization of a section, which keeps all factors, on one of several ranks.
+/// Returns the bytes of a linearization of a section on one of several ranks.
 double linearization_bytes(const d2::MeshSet& meshes, const Survey& survey, int n_ranks) {
   double all = 0.0;
   for (const d2::BandMesh& band : meshes.bands)
     all += d2::factor_bytes(band.mesh, band.order, meshes.solver) * d2::n_modes(survey) *
            static_cast<double>(band.frequencies.size());
-  return all / n_ranks;
+  return d2::bytes_of_linearization(all / n_ranks, d2::largest_factor_bytes(meshes));
 }
 
 /// Returns the bytes of a linearization of a volume, which keeps all fields, on one of several ranks.
@@ -58,6 +59,20 @@ physics::mt::ResponseError tolerance_of(Sections, physics::mt::Accuracy accuracy
 }
 physics::mt::ResponseError tolerance_of(Volumes, physics::mt::Accuracy accuracy) {
   return d3::tolerance_of(accuracy);
+}
+
+/// Measures a part. Of volumes the design says what beside meshes their estimate depends on.
+Certificate measured(const Simulations<Sections>& simulations, const Eigen::VectorXd& model,
+                     const Survey& survey, const CertificatePart<Sections>& part,
+                     const CertificateLimits& limits) {
+  return d2::certify_meshes(simulations.comm(), simulations.earth_model(model), survey, part.set,
+                            part.tolerance, limits);
+}
+Certificate measured(const Simulations<Volumes>& simulations, const Eigen::VectorXd& model,
+                     const Survey& survey, const CertificatePart<Volumes>& part,
+                     const CertificateLimits& limits) {
+  return d3::certify(simulations.comm(), simulations.earth_model(model), survey, part.design, part.tolerance,
+                     limits);
 }
 
 /// States what a part will need; `run_s`: of a run at the final accuracy, whose work is `run_work`.
@@ -104,22 +119,25 @@ std::vector<CertificatePart<Dimension>> certificate_parts(const Simulations<Dime
   std::vector<CertificatePart<Dimension>> parts;
   if (options.certificate == none) return parts;
   const double run_work = work_of(simulations.meshes_of_results(model, survey), survey);
-  const double bytes = std::max(free_bytes, system_bytes_of_run(simulations, model, survey));
+  const double bytes = std::max({free_bytes, system_bytes_of_run(simulations, model, survey),
+                                 of_certificate / core::size_of(simulations.comm())});
   double work = most_runs * run_work;
   const auto plan = [&](const char* meshes, const typename Dimension::MeshDesign& design,
-                        physics::mt::Accuracy accuracy, double most) {
+                        typename Dimension::MeshSet set, physics::mt::Accuracy accuracy, double most) {
     CertificatePart<Dimension> part{
-        meshes, design, tolerance_of(Dimension{}, accuracy), {.work = most, .bytes = bytes}, {}};
-    part.cost = cost_of_certificate(design_meshes(simulations.earth_model(model), survey, design), survey,
-                                    part.limits);
+        meshes, design, std::move(set), tolerance_of(Dimension{}, accuracy), {.work = most, .bytes = bytes},
+        {}};
+    part.cost = cost_of_certificate(part.set, survey, part.limits);
     work -= part.cost.work;
     parts.push_back(std::move(part));
   };
   if (options.certificate == iteration || options.certificate == both)
-    plan("iteration meshes", simulations.design_of_iterations(), options.iteration,
+    plan("iteration meshes", simulations.design_of_iterations(),
+         simulations.meshes_of_iterations(model, survey), options.iteration,
          options.certificate == both ? most_of_iterations * run_work : work);
   if (options.certificate == final_meshes || options.certificate == both)
-    plan("final meshes", simulations.design_of_results(), options.final_accuracy, work);
+    plan("final meshes", simulations.design_of_results(), simulations.meshes_of_results(model, survey),
+         options.final_accuracy, work);
   return parts;
 }
 
@@ -132,13 +150,13 @@ Certified certify(const Simulations<Dimension>& simulations, const Eigen::Vector
       certificate_parts(simulations, model, survey, least_on_all_ranks(simulations.comm(), terms.free_bytes));
   if (parts.empty()) return {};
   for (const auto& part : parts) log_cost(part, survey, run_work, terms.results_s);
-  Certificate all;
+  Certificate all, of_check;
+  simulations.add_check(model, of_check);
+  if (!of_check.rows.empty()) add(all, "final meshes", of_check);
   for (const auto& part : parts) {
     CertificateLimits limits = part.limits;
     limits.stop = terms.stop;
-    add(all, part.meshes,
-        certify(simulations.comm(), simulations.earth_model(model), survey, part.design, part.tolerance,
-                limits));
+    add(all, part.meshes, measured(simulations, model, survey, part, limits));
     if (all.stopped) return {.table = {}, .note = {}, .stopped = true};
   }
   if (all.rows.empty()) return {.table = {}, .note = std::move(all.note)};

@@ -2,9 +2,13 @@
 #include "inversion/mt/forward.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/d2/checked_responses.hpp"
 #include "physics/mt/transform.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace lodestone::inversion::mt {
@@ -72,18 +76,24 @@ core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
   return d3::response_map(std::move(simulation));
 }
 
-/// Returns the maps of a survey, made by one of the members of `Simulations`.
+/// Computes responses of a section and checks them.
+d2::CheckedResponses check(MPI_Comm comm, const physics::mesh::Model& model, const Survey& survey,
+                           const ForwardOptions& options) {
+  const int max_nodes = options.max_nodes.value_or(usual_max_nodes);
+  return checked_responses(comm, model, survey, design(Sections{}, options.final_accuracy, options),
+                           {.tolerance = d2::tolerance_of(options.final_accuracy), .max_nodes = max_nodes});
+}
+
+/// Returns the maps of a survey. `make`: makes that from a model to the responses its data are made of.
 template <class Make>
 DataMaps maps_of(Survey survey, const physics::mt::DistortionUnknowns& distortion, Make make) {
   if (distortion.empty())
     return {.design = [survey = std::move(survey), make](const Eigen::VectorXd& model) {
-      return data_map(make(model, survey), survey);
+      return physics::mt::data_map(make(model, survey), physics::mt::needed_responses(survey), survey);
     }};
   DataMaps maps;  // responses behind the unknowns, distorted and transformed at last
   const Survey simulated = physics::mt::with_mixed_responses(survey, distortion);
-  maps.design = [simulated, make](const Eigen::VectorXd& model) {
-    return responses_of(make(model, simulated));
-  };
+  maps.design = [simulated, make](const Eigen::VectorXd& model) { return make(model, simulated); };
   maps.with_further = [survey = std::move(survey), layout = physics::mt::needed_responses(simulated),
                        distortion](core::MapPtr map) {
     return physics::mt::data_map(std::move(map), layout, survey, distortion);
@@ -96,6 +106,10 @@ DataMaps maps_of(Survey survey, const physics::mt::DistortionUnknowns& distortio
 template <class Dimension>
 Simulations<Dimension>::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
     : comm_(comm), earth_(std::move(earth)), options_(options) {
+  if (has_meshes_of_cells(Dimension{}) && options_.max_nodes)
+    throw core::InvalidArgument("inversion::mt::forward#max_nodes_of_volume",
+                                "forward.max_nodes is for sections; leave it out with --dim 3, where "
+                                "final_accuracy = \"fine\" has smaller cells");
   if (options_.iteration_meshes != IterationMeshes::cells) return;
   constexpr std::string_view source = "inversion::mt::forward#meshes_of_cells";
   if (!has_meshes_of_cells(Dimension{}))
@@ -120,8 +134,42 @@ auto Simulations<Dimension>::of_iterations(const Eigen::VectorXd& model, const S
 
 template <class Dimension>
 auto Simulations<Dimension>::of_results(const Eigen::VectorXd& model, const Survey& survey) const -> Ptr {
-  return simulation(comm_, earth_, survey, meshes_of_results(model, survey), options_.final_accuracy,
-                    options_);
+  return simulation(comm_, earth_, survey, design_meshes(earth_model(model), survey, design_of_results()),
+                    options_.final_accuracy, options_);
+}
+
+template <class Dimension>
+core::MapPtr Simulations<Dimension>::final_responses(const Eigen::VectorXd& model,
+                                                     const Survey& survey) const {
+  if constexpr (std::is_same_v<Dimension, Sections>) {
+    if (checks_results()) {
+      const physics::mesh::Model earth = earth_model(model);
+      const d2::CheckedResponses found = check(comm_, earth, survey, options_);
+      core::log::info("{}", found.in_words());
+      checked_ = {model, found.meshes, found.row(), found.limit_in_words()};
+      return found.map(comm_, earth, survey);
+    }
+  }
+  return responses_of(of_results(model, survey));
+}
+
+template <class Dimension>
+bool Simulations<Dimension>::checks_results() const {
+  return std::is_same_v<Dimension, Sections> && options_.max_nodes.value_or(usual_max_nodes) > 0;
+}
+
+template <class Dimension>
+auto Simulations<Dimension>::checked(const Eigen::VectorXd& model) const -> const Checked* {
+  return checked_ && checked_->model == model ? &*checked_ : nullptr;
+}
+
+template <class Dimension>
+void Simulations<Dimension>::add_check(const Eigen::VectorXd& model,
+                                       physics::mt::Certificate& certificate) const {
+  const Checked* found = checked(model);
+  if (found == nullptr) return;
+  certificate.rows.push_back(found->row);
+  certificate.note = found->limit;
 }
 
 template <class Dimension>
@@ -133,6 +181,7 @@ typename Dimension::MeshSet Simulations<Dimension>::meshes_of_iterations(const E
 template <class Dimension>
 typename Dimension::MeshSet Simulations<Dimension>::meshes_of_results(const Eigen::VectorXd& model,
                                                                       const Survey& survey) const {
+  if (const Checked* found = checked(model)) return found->meshes;
   return design_meshes(earth_model(model), survey, design_of_results());
 }
 
@@ -156,17 +205,20 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
   ForwardOptions options = simulations->options();
   options.redesign = options.redesign.value_or(usual_redesign(Dimension{}));
   const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
-    return simulations->of_iterations(model, survey);
+    return responses_of(simulations->of_iterations(model, survey));
   };
   const auto of_results = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
-    return simulations->of_results(model, survey);
+    return responses_of(simulations->of_results(model, survey));
+  };
+  const auto checked_results = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
+    return simulations->final_responses(model, survey);
   };
   std::vector<Eigen::Index> rows =
       physics::mt::predictable_rows(data.survey, Dimension::Simulation::predicted_elements);
   Survey predicted = physics::mt::survey_of(data.survey, rows);
   if (rows.size() == data.survey.keys.size()) rows.clear();
   return {.iterations = maps_of(data.kept().survey, distortion, of_iterations),
-          .results = maps_of(std::move(predicted), distortion, of_results),
+          .results = maps_of(std::move(predicted), distortion, checked_results),
           .last_steps = maps_of(data.kept().survey, distortion, of_results),
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "inversion/problem.hpp"
+#include "physics/mt/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/distortion.hpp"
@@ -25,6 +26,9 @@ constexpr auto words(CertificateOf) {
       {none, "none"}, {iteration, "iteration"}, {final_meshes, "final"}, {both, "both"}};
 }
 
+/// Nodes of a mesh that final responses of sections may have, twice those of the rules.
+inline constexpr int usual_max_nodes = 240'000;
+
 /// The source of the meshes of the iterations.
 enum class IterationMeshes : std::uint8_t {
   designed,  ///< the rules of an accuracy
@@ -44,6 +48,9 @@ struct ForwardOptions {
   /// Absent: `each_iteration` for sections, `as_rms_falls` for volumes, whose meshes follow the cells.
   std::optional<Redesigning> redesign{};
   double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the meshes
+  /// Nodes up to which the meshes of the final responses are refined where these miss the accuracy by an
+  /// estimate; 0: none is made. Absent: `usual_max_nodes` for sections, 0 for volumes, which have no other.
+  std::optional<int> max_nodes{};
   CertificateOf certificate = CertificateOf::both;
   physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< solves sections
   physics::linalg::EdgeSolverKind edge_solver = physics::linalg::EdgeSolverKind::automatic;  ///< volumes
@@ -77,11 +84,21 @@ class Simulations {
   [[nodiscard]] Ptr of_iterations(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
   /// Makes the simulation of a survey at the final accuracy.
   [[nodiscard]] Ptr of_results(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
-  /// Returns the meshes of `of_iterations` and of `of_results`.
+  /// Makes the map to the responses that the data of a survey are made of, at the final accuracy. Refines the
+  /// meshes of a section as the options say, and logs what that found.
+  [[nodiscard]] core::MapPtr final_responses(const Eigen::VectorXd& model,
+                                             const physics::mt::Survey& survey) const;
+  /// Returns the meshes of `of_iterations`.
   [[nodiscard]] typename Dimension::MeshSet meshes_of_iterations(const Eigen::VectorXd& model,
                                                                  const physics::mt::Survey& survey) const;
+  /// Returns the meshes of `of_results`, or those of the last `final_responses` if these were of the same
+  /// model. `survey`: with the stations and frequencies of that.
   [[nodiscard]] typename Dimension::MeshSet meshes_of_results(const Eigen::VectorXd& model,
                                                               const physics::mt::Survey& survey) const;
+  /// Returns true if `final_responses` estimates errors and refines.
+  [[nodiscard]] bool checks_results() const;
+  /// Adds what the last `final_responses` found, if they were of the same model and checked.
+  void add_check(const Eigen::VectorXd& model, physics::mt::Certificate& certificate) const;
   [[nodiscard]] physics::mesh::Model earth_model(const Eigen::VectorXd& model) const;
   /// Returns the rules of the meshes of `of_iterations` and of `of_results`.
   [[nodiscard]] typename Dimension::MeshDesign design_of_iterations() const;
@@ -92,9 +109,19 @@ class Simulations {
   [[nodiscard]] const ForwardOptions& options() const { return options_; }
 
  private:
+  /// The last model whose responses were checked, and the meshes that this gave.
+  struct Checked {
+    Eigen::VectorXd model;
+    typename Dimension::MeshSet meshes;
+    physics::mt::CertificateRow row;
+    std::string limit;
+  };
+  [[nodiscard]] const Checked* checked(const Eigen::VectorXd& model) const;
+
   MPI_Comm comm_;
   physics::mesh::Earth earth_;
   ForwardOptions options_;
+  mutable std::optional<Checked> checked_{};
 };
 
 /// Returns the forward side of a problem: used data for the iterations, all that a simulation predicts for

@@ -6,6 +6,7 @@
 #include "engine/core/timer.hpp"
 #include "inversion/mt/certificate.hpp"
 #include "inversion/run_estimate.hpp"
+#include "physics/mt/d2/checked_responses.hpp"
 #include "physics/mt/d2/cost.hpp"
 #include "physics/mt/d3/cost.hpp"
 
@@ -131,6 +132,8 @@ std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
     const auto at_first = simulations->of_iterations(model, survey),
                at_end = simulations->of_results(last_model, survey);
     cost.responses_bytes = run_bytes(at_end->meshes());
+    cost.may_refine = simulations->checks_results();
+    if (cost.may_refine) cost.final_runs = mt::d2::least_check_runs;
     const Pace pace = pace_of(*simulations, at_last->meshes(), survey, unknowns, last_model).value_or(Pace{});
     const auto work = [&](const auto& simulation) { return work_of(simulation->meshes(), survey); };
     cost.iterations = pace.of(0.5 * (work(at_first) + work(at_last)),

@@ -35,6 +35,31 @@ std::vector<double> layer_edges_m(const GridOptions& options, const Observations
   return mesh::geometric_edges_m(first_m, options.layer_factor, n);
 }
 
+/// Returns the distance of a place along a profile from the nearest station.
+double from_station(double y_m, const std::vector<Station>& stations) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Station& station : stations) least = std::min(least, std::abs(station.y_m - y_m));
+  return least;
+}
+
+/// Moves inner edges of uniform columns away from stations: as little as brings them a share of the width
+/// apart, or as far as can be. Across an edge E of the TM mode jumps. The response of a station beside it
+/// says little of either cell.
+void clear_stations(std::vector<double>& edges, double width_m, const std::vector<Station>& stations) {
+  constexpr double wanted = 0.25, step = 0.05;  // of the width
+  constexpr int most_steps = 7;                 // so that no column is narrower than 0.3 of the width
+  for (std::size_t i = 1; i + 1 < edges.size(); ++i) {
+    double best = edges[i], distance = from_station(best, stations);
+    for (int k = 1; k <= most_steps && distance < wanted * width_m; ++k) {
+      for (const double moved : {edges[i] - k * step * width_m, edges[i] + k * step * width_m}) {
+        const double there = from_station(moved, stations);
+        if (there > distance) best = moved, distance = there;
+      }
+    }
+    edges[i] = best;
+  }
+}
+
 /// Returns uniform edges from one place to another, and beyond both cells that widen by half each.
 std::vector<double> with_padding(double from_m, double to_m, int n, double reach_m) {
   constexpr double widening = 1.5;
@@ -88,6 +113,7 @@ mesh::TensorGrid design_grid(const Observations& data, const GridOptions& option
   std::vector<double> y_edges(static_cast<std::size_t>(n) + 1);
   const double left = first.y_m - overhang_m, width = (last.y_m + overhang_m - left) / n;
   for (int i = 0; i <= n; ++i) y_edges[static_cast<std::size_t>(i)] = left + width * i;
+  if (options.n_columns == 0) clear_stations(y_edges, width, stations);
   return TensorGrid::section(std::move(y_edges), layer_edges_m(options, data));
 }
 

@@ -23,7 +23,8 @@ struct GridOptions {
 /// Returns the median distance of each station on a map from its nearest neighbour; 0 for a lone one.
 [[nodiscard]] double usual_distance_m(const std::vector<Station>& stations);
 
-/// Designs a grid of uniform columns and layers that thicken with depth, which counts from the surface. Skin
+/// Designs a grid of uniform columns and layers that thicken with depth, which counts from the surface. Edges
+/// of columns keep away from stations unless the number of columns is given. Skin
 /// depths are those of the median apparent resistivity. The columns of a lone station reach as far aside as
 /// its longest period sees down. errors: those of `TensorGrid`.
 [[nodiscard]] mesh::TensorGrid design_grid(const Observations& data, const GridOptions& options = {});

@@ -11,11 +11,15 @@
 #include "io/survey/sites.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/d2/checked_responses.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/d3/certificate.hpp"
 #include "physics/mt/d3/simulation.hpp"
 #include "physics/mt/responses.hpp"
 #include "physics/mt/sites.hpp"
+#include "physics/mt/transform.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -94,12 +98,34 @@ core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::
   return data_map(comm, model.earth, survey, std::move(meshes));
 }
 
+/// Likewise of a section whose responses are checked; refines their meshes to so many nodes.
+core::MapPtr refined_map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
+                            const cli::ForwardArguments& arguments) {
+  const mt::d2::CheckedResponses checked = checked_responses(
+      comm, model, survey, mt::d2::design_options(arguments.accuracy),
+      {.tolerance = mt::d2::tolerance_of(arguments.accuracy), .max_nodes = arguments.refined_nodes});
+  const std::string found = fmt::format("{}; this took the work of {:.1f} runs on the last meshes",
+                                        checked.in_words(), checked.runs);
+  core::log::info("{}", found);
+  if (arguments.mesh_report)
+    report_meshes(comm, checked.meshes.summary() + found + "\n",
+                  certify_meshes(comm, model, survey, checked.meshes, checked.check.tolerance));
+  return mt::data_map(checked.map(comm, model, survey), checked.layout, survey);
+}
+
 core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
                     const cli::ForwardArguments& arguments) {
   const mt::Accuracy accuracy = arguments.accuracy;
-  if (model.earth.grid.dimension() == 3)
+  const bool is_volume = model.earth.grid.dimension() == 3;
+  if (is_volume && arguments.refined_nodes > 0)
+    throw core::ConfigError(
+        "mt_invert#refine_volume",
+        "--refine expects a section, got a volume, {}; leave it out, or take --accuracy fine",
+        arguments.model_path);
+  if (is_volume)
     return map_of(comm, model, survey, mt::d3::design_options(accuracy), mt::d3::tolerance_of(accuracy),
                   arguments.mesh_report);
+  if (arguments.refined_nodes > 0) return refined_map_of(comm, model, survey, arguments);
   return map_of(comm, model, survey, mt::d2::design_options(accuracy), mt::d2::tolerance_of(accuracy),
                 arguments.mesh_report);
 }

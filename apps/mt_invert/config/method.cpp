@@ -239,6 +239,11 @@ Rows<ForwardConfig> forward_rows() {
       row("final_accuracy", &ForwardConfig::final_accuracy,
           "meshes on which the final responses and rms are recomputed, and the last steps taken where they "
           "miss the target"),
+      row("max_nodes", &ForwardConfig::max_nodes, Limits{.least = 1000.0, .most = 1e7, .or_zero = true},
+          "nodes up to which meshes of the final responses are refined where these miss `final_accuracy` by "
+          "an "
+          "estimate; 0 makes none")
+          .otherwise("sections: 240000; volumes: 0"),
       row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below")
           .otherwise("sections: `\"each_iteration\"`; volumes: `\"as_rms_falls\"`"),
       row("near_target", &ForwardConfig::near_target, within(1.0, 100.0),

@@ -213,11 +213,10 @@ CertificateCost cost_of_certificate(const MeshSet& meshes, const Survey& survey,
   return cost_within(costs_of(meshes, response_survey(survey)), limits);
 }
 
-Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
-                    const MeshDesignOptions& options, const ResponseError& tolerance,
-                    const CertificateLimits& limits) {
+Certificate certify_meshes(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
+                           const MeshSet& meshes, const ResponseError& tolerance,
+                           const CertificateLimits& limits) {
   const Survey responses = response_survey(survey);
-  const MeshSet meshes = design_meshes(model, responses, options);
   const Certifier certifier(comm, model, responses, meshes, limits.bytes);
   const auto batch =  // occupies every thread of every rank
       static_cast<std::size_t>(std::max(1, core::threads() * core::size_of(comm) / n_modes(responses)));
@@ -227,6 +226,12 @@ Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& surve
                   [&](const std::vector<int>& frequencies, CertificateRows& rows) {
                     certifier.measure(frequencies, rows);
                   });
+}
+
+Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
+                    const MeshDesignOptions& options, const ResponseError& tolerance,
+                    const CertificateLimits& limits) {
+  return certify_meshes(comm, model, survey, design_meshes(model, survey, options), tolerance, limits);
 }
 
 ResponseError tolerance_of(Accuracy accuracy) {

@@ -23,6 +23,10 @@ using mt::ResponseError;
 /// section's responses under one refinement and under doubled side and air padding. Periods are measured a
 /// few at a time, with a line of the log each time where it can be stopped. collective over `comm`. cost:
 /// about eight forward runs without limits.
+[[nodiscard]] Certificate certify_meshes(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
+                                         const MeshSet& meshes, const ResponseError& tolerance,
+                                         const CertificateLimits& limits = {});
+/// Designs the meshes as well.
 [[nodiscard]] Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
                                   const MeshDesignOptions& options, const ResponseError& tolerance,
                                   const CertificateLimits& limits = {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/d2/cost.hpp"
 
+#include "engine/core/parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -43,6 +45,11 @@ double largest_factor_bytes(const MeshSet& meshes) {
   for (const BandMesh& band : meshes.bands)
     largest = std::max(largest, factor_bytes(band.mesh, band.order, meshes.solver));
   return largest;
+}
+
+double bytes_of_linearization(double factor_bytes, double largest_bytes) {
+  return factor_bytes <= most_kept_factor_bytes ? factor_bytes
+                                                : std::min(factor_bytes, core::threads() * largest_bytes);
 }
 
 }  // namespace lodestone::physics::mt::d2

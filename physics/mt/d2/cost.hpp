@@ -22,4 +22,11 @@ using mt::meshes_at;
 /// Returns the bytes of the largest factors of a set.
 [[nodiscard]] double largest_factor_bytes(const MeshSet& meshes);
 
+/// Bytes of factors that a linearization keeps on a rank. Of more it keeps its Jacobian in their place, which
+/// takes a solve per response at once.
+inline constexpr double most_kept_factor_bytes = 1e9;
+/// Returns the bytes of a linearization on a rank with its Jacobian left out, from those of all factors and
+/// of the largest: those it keeps, or of one system per thread.
+[[nodiscard]] double bytes_of_linearization(double factor_bytes, double largest_bytes);
+
 }  // namespace lodestone::physics::mt::d2

@@ -39,13 +39,62 @@ class OrderedSum {
   std::ptrdiff_t next_ = 0;
 };
 
+/// The derivatives of the responses of single jobs at one model.
+class JobDerivatives {
+ public:
+  JobDerivatives(std::shared_ptr<const Simulation::Impl> impl, Eigen::VectorXd resistivity)
+      : impl_(std::move(impl)), resistivity_(std::move(resistivity)) {}
+
+  [[nodiscard]] const Simulation::Impl& impl() const { return *impl_; }
+  [[nodiscard]] const Eigen::VectorXd& resistivity() const { return resistivity_; }
+
+  /// Returns the derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property
+  /// (k, n_cells).
+  [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved,
+                                                            const MatrixXcd& combination) const;
+  /// Returns the derivatives by parameters from those by cells. shapes: (k, n_cells) each → (k,
+  /// n_parameters).
+  [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
+  /// Returns the rows of left J that combine responses of this job alone. → (rows.size(), n_parameters).
+  [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved, const core::SparseRows& left,
+                                  const std::vector<Eigen::Index>& rows) const;
+  /// Returns the rows of J of all responses of this job. → (2 n_transfers, n_parameters).
+  [[nodiscard]] MatrixXd all_rows(const SolvedJob& solved) const;
+
+ private:
+  /// Returns Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k,
+  /// n_unknowns).
+  [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
+
+  std::shared_ptr<const Simulation::Impl> impl_;
+  Eigen::VectorXd resistivity_;
+};
+
+/// Returns the rows of `left` by job of the simulation, rows without entries with the first one; nothing
+/// where a row combines jobs, or there are none.
+std::optional<std::vector<std::vector<Eigen::Index>>> rows_by_job(const Simulation::Impl& impl,
+                                                                  const core::SparseRows& left) {
+  if (impl.jobs.empty()) return {};
+  std::vector<std::vector<Eigen::Index>> result(impl.jobs.size());
+  for (Eigen::Index row = 0; row < left.rows(); ++row) {
+    int job = -1;
+    for (core::SparseRows::InnerIterator at(left, row); at; ++at) {
+      const int of_entry = impl.place_of_response[at.col() / 2].first;
+      if (job >= 0 && of_entry != job) return {};
+      job = of_entry;
+    }
+    result[std::max(job, 0)].push_back(row);
+  }
+  return result;
+}
+
+/// A linearization that keeps the factors of its jobs.
 class SimulationLinearization final : public core::Linearization {
  public:
-  SimulationLinearization(std::shared_ptr<const Simulation::Impl> impl, Eigen::VectorXd resistivity,
-                          Eigen::VectorXd value, std::vector<SolvedJob> solved)
-      : core::Linearization(resistivity.size(), std::move(value)),
-        impl_(std::move(impl)),
-        resistivity_(std::move(resistivity)),
+  SimulationLinearization(JobDerivatives derivatives, Eigen::VectorXd value, std::vector<SolvedJob> solved)
+      : core::Linearization(derivatives.resistivity().size(), std::move(value)),
+        derivatives_(std::move(derivatives)),
+        impl_(derivatives_.impl()),
         solved_(std::move(solved)) {}
   [[nodiscard]] std::size_t bytes() const override {
     double numbers = 0.0;
@@ -62,35 +111,18 @@ class SimulationLinearization final : public core::Linearization {
   core::JacobianRows do_local_rows(const core::SparseRows* left,
                                    const core::Linearization* inner) const override;
 
-  /// Returns Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k,
-  /// n_unknowns).
-  [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
-  /// Returns the derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property
-  /// (k, n_cells).
-  [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved,
-                                                            const MatrixXcd& combination) const;
-  /// Returns the derivatives by parameters from those by cells. shapes: (k, n_cells) each → (k,
-  /// n_parameters).
-  [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
-  /// Returns the rows of left J that combine responses of this job alone. → (rows.size(), n_parameters).
-  [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved, const core::SparseRows& left,
-                                  const std::vector<Eigen::Index>& rows) const;
-  /// Returns the rows of `left` by job of the simulation, rows without entries with the first one; nothing
-  /// where a row combines jobs, or there are none.
-  [[nodiscard]] std::optional<std::vector<std::vector<Eigen::Index>>> rows_by_job(
-      const core::SparseRows& left) const;
   [[nodiscard]] core::SparseRows every_response() const;
   /// Returns the change of the transfer functions of a job for k changes of its properties. → (n_transfers,
   /// k).
   [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved,
                                            const std::vector<MatrixXd>& property_changes) const;
 
-  std::shared_ptr<const Simulation::Impl> impl_;
-  Eigen::VectorXd resistivity_;
+  JobDerivatives derivatives_;
+  const Simulation::Impl& impl_;
   std::vector<SolvedJob> solved_;  ///< this rank's jobs, in the order of `own_jobs`
 };
 
-MatrixXcd SimulationLinearization::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
+MatrixXcd JobDerivatives::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   MatrixXcd result = MatrixXcd::Zero(combination.cols(), problem.n_unknowns());
   for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
@@ -102,8 +134,8 @@ MatrixXcd SimulationLinearization::gradients(const SolvedJob& solved, const Matr
   return result;
 }
 
-std::vector<MatrixXcd> SimulationLinearization::property_derivatives(const SolvedJob& solved,
-                                                                     const MatrixXcd& combination) const {
+std::vector<MatrixXcd> JobDerivatives::property_derivatives(const SolvedJob& solved,
+                                                            const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   const double omega = impl_->omega_of(*solved.job);
   const MatrixXcd adjoint = impl_->adjoints_with(solved, gradients(solved, combination));
@@ -136,10 +168,9 @@ std::vector<MatrixXcd> SimulationLinearization::property_derivatives(const Solve
   return result;
 }
 
-MatrixXd SimulationLinearization::to_parameters(const SolvedJob& solved,
-                                                const std::vector<MatrixXd>& weights) const {
+MatrixXd JobDerivatives::to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const {
   const core::ScopedTimer timer("mt2d/cells to parameters");
-  MatrixXd result = MatrixXd::Zero(weights[0].rows(), size_in());
+  MatrixXd result = MatrixXd::Zero(weights[0].rows(), resistivity_.size());
   const CellAverages& averages = impl_->averages_of(*solved.job);
   if (solved.job->mode == Mode::te) {
     averages.add_strike_transposed(resistivity_, weights, result);
@@ -149,8 +180,8 @@ MatrixXd SimulationLinearization::to_parameters(const SolvedJob& solved,
   return result;
 }
 
-MatrixXd SimulationLinearization::job_rows(const SolvedJob& solved, const core::SparseRows& left,
-                                           const std::vector<Eigen::Index>& rows) const {
+MatrixXd JobDerivatives::job_rows(const SolvedJob& solved, const core::SparseRows& left,
+                                  const std::vector<Eigen::Index>& rows) const {
   struct Entry {
     Eigen::Index row, transfer;
     double re, im;  ///< factors of the parts of the transfer function
@@ -179,20 +210,17 @@ MatrixXd SimulationLinearization::job_rows(const SolvedJob& solved, const core::
   return to_parameters(solved, weights);
 }
 
-std::optional<std::vector<std::vector<Eigen::Index>>> SimulationLinearization::rows_by_job(
-    const core::SparseRows& left) const {
-  if (impl_->jobs.empty()) return {};
-  std::vector<std::vector<Eigen::Index>> result(impl_->jobs.size());
-  for (Eigen::Index row = 0; row < left.rows(); ++row) {
-    int job = -1;
-    for (core::SparseRows::InnerIterator at(left, row); at; ++at) {
-      const int of_entry = impl_->place_of_response[at.col() / 2].first;
-      if (job >= 0 && of_entry != job) return {};
-      job = of_entry;
+MatrixXd JobDerivatives::all_rows(const SolvedJob& solved) const {
+  const auto n = static_cast<Eigen::Index>(solved.transfers.size());
+  std::vector<MatrixXd> weights;
+  for (const MatrixXcd& derivative : property_derivatives(solved, MatrixXcd::Identity(n, n))) {
+    MatrixXd& parts = weights.emplace_back(2 * n, derivative.cols());
+    for (Eigen::Index f = 0; f < n; ++f) {
+      parts.row(2 * f) = derivative.row(f).real();
+      parts.row(2 * f + 1) = derivative.row(f).imag();
     }
-    result[std::max(job, 0)].push_back(row);
   }
-  return result;
+  return to_parameters(solved, weights);
 }
 
 core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows* left,
@@ -201,10 +229,10 @@ core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows
     const core::SparseRows whole = every_response();
     return do_local_rows(&whole, inner);
   }
-  const auto by_job = rows_by_job(*left);
+  const auto by_job = rows_by_job(impl_, *left);
   if (!by_job) return core::Linearization::do_local_rows(left, inner);
   const auto rows_of = [&](const SolvedJob& solved) -> const std::vector<Eigen::Index>& {
-    return (*by_job)[solved.job - impl_->jobs.data()];
+    return (*by_job)[solved.job - impl_.jobs.data()];
   };
   core::JacobianRows block;
   std::vector<Eigen::Index> first;
@@ -215,7 +243,7 @@ core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows
   block.values.resize(std::ssize(block.rows), inner == nullptr ? size_in() : inner->size_in());
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
     if (rows_of(solved_[i]).empty()) return;
-    MatrixXd rows = job_rows(solved_[i], *left, rows_of(solved_[i]));
+    MatrixXd rows = derivatives_.job_rows(solved_[i], *left, rows_of(solved_[i]));
     if (inner != nullptr) rows = inner->row_product(std::move(rows));
     block.values.middleRows(first[i], rows.rows()) = rows;
   });
@@ -239,7 +267,7 @@ MatrixXd SimulationLinearization::do_jacobian() const {
     jacobian(block.rows, Eigen::all) = block.values;
   }
   const core::ScopedTimer timer("mt2d/share jacobian");
-  core::share_rows(impl_->comm, impl_->owner_of_output, jacobian);
+  core::share_rows(impl_.comm, impl_.owner_of_output, jacobian);
   return jacobian;
 }
 
@@ -255,19 +283,19 @@ MatrixXd SimulationLinearization::do_vjp(const core::ConstMatrixRef& directions)
       combination.row(f).imag() = -directions.row(row + 1);
     }
     std::vector<MatrixXd> weights;
-    for (const MatrixXcd& derivative : property_derivatives(solved, combination))
+    for (const MatrixXcd& derivative : derivatives_.property_derivatives(solved, combination))
       weights.emplace_back(derivative.real());
-    sum.add(i, to_parameters(solved, weights).transpose());
+    sum.add(i, derivatives_.to_parameters(solved, weights).transpose());
   });
   MatrixXd result = sum.take();
-  core::sum_in_rank_order(impl_->comm, result);
+  core::sum_in_rank_order(impl_.comm, result);
   return result;
 }
 
 MatrixXcd SimulationLinearization::transfer_changes(const SolvedJob& solved,
                                                     const std::vector<MatrixXd>& property_changes) const {
-  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
-  const double omega = impl_->omega_of(*solved.job);
+  const ModeOperator& problem = impl_.problem_of(*solved.job).problem;
+  const double omega = impl_.omega_of(*solved.job);
   const Eigen::Index k = property_changes[0].cols();
   MatrixXcd rhs = MatrixXcd::Zero(problem.n_unknowns(), k);
   for (int p = 0; p < problem.n_properties(); ++p) {
@@ -279,7 +307,7 @@ MatrixXcd SimulationLinearization::transfer_changes(const SolvedJob& solved,
       }
     }
   }
-  const MatrixXcd field_change = impl_->solve_with(solved, rhs);
+  const MatrixXcd field_change = impl_.solve_with(solved, rhs);
   MatrixXcd result = MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), k);
   for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
     auto row = result.row(static_cast<Eigen::Index>(f));
@@ -305,27 +333,132 @@ MatrixXd SimulationLinearization::do_jvp(const core::ConstMatrixRef& directions)
   const MatrixXd changes = directions;
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
     const SolvedJob& solved = solved_[i];
-    const CellAverages& averages = impl_->averages_of(*solved.job);
-    const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te
-                                                          ? averages.strike_change(resistivity_, changes)
-                                                          : averages.section_change(resistivity_, changes));
+    const CellAverages& averages = impl_.averages_of(*solved.job);
+    const MatrixXcd change = transfer_changes(
+        solved, solved.job->mode == Mode::te ? averages.strike_change(derivatives_.resistivity(), changes)
+                                             : averages.section_change(derivatives_.resistivity(), changes));
     for (Eigen::Index f = 0; f < change.rows(); ++f) {
       const Eigen::Index row = 2 * solved.job->responses[f];
       result.row(row) = change.row(f).real();
       result.row(row + 1) = change.row(f).imag();
     }
   });
-  core::share_rows(impl_->comm, impl_->owner_of_output, result);
+  core::share_rows(impl_.comm, impl_.owner_of_output, result);
   return result;
+}
+
+/// A linearization that keeps the rows of its Jacobian in place of factors.
+class RowLinearization final : public core::Linearization {
+ public:
+  /// `rows`: of each job of this rank, those of its responses, real and imaginary part in turn.
+  RowLinearization(std::shared_ptr<const Simulation::Impl> impl, Eigen::Index size_in, Eigen::VectorXd value,
+                   std::vector<MatrixXd> rows)
+      : core::Linearization(size_in, std::move(value)), impl_(std::move(impl)), rows_(std::move(rows)) {}
+  [[nodiscard]] std::size_t bytes() const override {
+    std::size_t numbers = 0;
+    for (const MatrixXd& rows : rows_) numbers += static_cast<std::size_t>(rows.size());
+    return numbers * sizeof(double) + core::Linearization::bytes();
+  }
+
+ private:
+  /// Calls visit(row of J, its job's rows, place there) for all rows of this rank.
+  template <class Visit>
+  void for_rows(Visit visit) const {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      for (Eigen::Index row = 0; row < rows_[i].rows(); ++row)
+        visit(2 * impl_->own_jobs[i]->responses[static_cast<std::size_t>(row / 2)] + row % 2, rows_[i], row);
+    }
+  }
+  core::JacobianRows do_local_jacobian() const override {
+    core::JacobianRows block;
+    for_rows([&](Eigen::Index row, const MatrixXd&, Eigen::Index) { block.rows.push_back(row); });
+    block.values.resize(std::ssize(block.rows), size_in());
+    Eigen::Index next = 0;
+    for (const MatrixXd& rows : rows_) {
+      block.values.middleRows(next, rows.rows()) = rows;
+      next += rows.rows();
+    }
+    return block;
+  }
+  MatrixXd do_jacobian() const override {
+    MatrixXd jacobian(size_out(), size_in());
+    for_rows(
+        [&](Eigen::Index row, const MatrixXd& rows, Eigen::Index at) { jacobian.row(row) = rows.row(at); });
+    core::share_rows(impl_->comm, impl_->owner_of_output, jacobian);
+    return jacobian;
+  }
+  MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override {
+    MatrixXd result = MatrixXd::Zero(size_out(), directions.cols());
+    for_rows([&](Eigen::Index row, const MatrixXd& rows, Eigen::Index at) {
+      result.row(row).noalias() = rows.row(at) * directions;
+    });
+    core::share_rows(impl_->comm, impl_->owner_of_output, result);
+    return result;
+  }
+  MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    MatrixXd result = MatrixXd::Zero(size_in(), directions.cols());
+    for_rows([&](Eigen::Index row, const MatrixXd& rows, Eigen::Index at) {
+      result.noalias() += rows.row(at).transpose() * directions.row(row);
+    });
+    core::sum_in_rank_order(impl_->comm, result);
+    return result;
+  }
+  core::JacobianRows do_local_rows(const core::SparseRows* left,
+                                   const core::Linearization* inner) const override;
+
+  std::shared_ptr<const Simulation::Impl> impl_;
+  std::vector<MatrixXd> rows_;  ///< in the order of `own_jobs`
+};
+
+core::JacobianRows RowLinearization::do_local_rows(const core::SparseRows* left,
+                                                   const core::Linearization* inner) const {
+  if (left == nullptr) {
+    core::JacobianRows block = do_local_jacobian();
+    if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
+    return block;
+  }
+  const auto by_job = rows_by_job(*impl_, *left);
+  if (!by_job) return core::Linearization::do_local_rows(left, inner);
+  core::JacobianRows block;
+  for (const Job* job : impl_->own_jobs) {
+    const auto& rows = (*by_job)[static_cast<std::size_t>(job - impl_->jobs.data())];
+    block.rows.insert(block.rows.end(), rows.begin(), rows.end());
+  }
+  block.values = MatrixXd::Zero(std::ssize(block.rows), size_in());
+  Eigen::Index next = 0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    for (const Eigen::Index row :
+         (*by_job)[static_cast<std::size_t>(impl_->own_jobs[i] - impl_->jobs.data())]) {
+      for (core::SparseRows::InnerIterator at(*left, row); at; ++at) {
+        const Eigen::Index transfer = impl_->place_of_response[static_cast<std::size_t>(at.col() / 2)].second;
+        block.values.row(next) += at.value() * rows_[i].row(2 * transfer + at.col() % 2);
+      }
+      ++next;
+    }
+  }
+  if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
+  return block;
 }
 
 }  // namespace
 
 std::unique_ptr<core::Linearization> linearization_of(std::shared_ptr<const Simulation::Impl> impl,
                                                       const Eigen::VectorXd& resistivity) {
-  std::vector<SolvedJob> solved;
-  Eigen::VectorXd outputs = impl->respond(resistivity, &solved);
-  return std::make_unique<SimulationLinearization>(std::move(impl), resistivity, std::move(outputs),
+  JobDerivatives derivatives(impl, resistivity);
+  const std::size_t n_jobs = impl->own_jobs.size();
+  if (!impl->keeps_factors()) {
+    std::vector<MatrixXd> rows(n_jobs);
+    Eigen::VectorXd outputs = impl->respond(resistivity, [&](std::ptrdiff_t i, SolvedJob&& solved) {
+      rows[static_cast<std::size_t>(i)] = derivatives.all_rows(solved);
+    });
+    return std::make_unique<RowLinearization>(std::move(impl), resistivity.size(), std::move(outputs),
+                                              std::move(rows));
+  }
+  std::vector<SolvedJob> solved(n_jobs);
+  Eigen::VectorXd outputs = impl->respond(resistivity, [&](std::ptrdiff_t i, SolvedJob&& one) {
+    solved[static_cast<std::size_t>(i)] = std::move(one);
+  });
+  return std::make_unique<SimulationLinearization>(std::move(derivatives), std::move(outputs),
                                                    std::move(solved));
 }
 

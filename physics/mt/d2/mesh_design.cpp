@@ -86,7 +86,7 @@ struct MeshLines {
 MeshLines make_lines(const MeshFeatures& features, const MeshDesignOptions& options) {
   const double near = 3.0 * features.penetration_m, padding = options.side_padding * features.penetration_m;
   const double slope = (options.growth - 1.0) * options.coarsen,
-               far_slope = std::max(slope, options.far_growth - 1.0);
+               far_slope = std::max(slope, (options.far_growth - 1.0) * std::min(1.0, options.coarsen));
   MeshLines lines;
   lines.columns = fem::graded_lines(
       features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
@@ -114,30 +114,14 @@ fem::QuadMesh make_mesh(const mesh::Earth& earth, const MeshFeatures& features, 
                        static_cast<int>(lines.sea.size()));
 }
 
-/// Makes the mesh of one band, its rules relaxed as far as `max_nodes` demands.
-BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<int> frequencies,
-                   const MeshDesignOptions& options) {
-  const BandRange range{survey.frequencies_hz[frequencies.back()],
-                        survey.frequencies_hz[frequencies.front()]};
-  const MeshFeatures wanted = find_features(model, survey, range, options);
-  MeshDesignOptions relaxed = options;
-  for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
-    relaxed.coarsen = options.coarsen * factor;
-    const MeshFeatures features = wanted.coarsened(factor);
-    const MeshLines lines = make_lines(features, relaxed);
-    if (lines.n_lattice_nodes(options.order) > options.max_nodes) continue;
-    return {.frequencies = std::move(frequencies),
-            .mesh = make_mesh(model.earth, features, lines),
-            .perfect_conductor_below = features.perfect_conductor_below,
-            .order = options.order,
-            .sea_resistivity_ohm_m = model.earth.sea ? model.earth.sea->resistivity_ohm_m : 0.0,
-            .coarsened = factor};
+/// Enlarges cells along the profile by the factor of the nearest station.
+void enlarge(std::vector<fem::SizeFeature>& features, const std::vector<Station>& stations,
+             const std::vector<double>& factors) {
+  for (fem::SizeFeature& feature : features) {
+    const auto nearest = std::ranges::min_element(
+        stations, {}, [&](const Station& station) { return std::abs(station.y_m - feature.at_m); });
+    feature.size_m *= factors[static_cast<std::size_t>(nearest - stations.begin())];
   }
-  throw core::InvalidArgument(
-      "mt::design_meshes#too_many_nodes",
-      "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
-      "from contacts",
-      options.max_nodes, survey.stations.size(), range.max_frequency_hz);
 }
 
 }  // namespace
@@ -174,13 +158,43 @@ MeshDesignOptions design_options(Accuracy accuracy) {
   return options;
 }
 
+BandMesh design_band(const mesh::Model& model, const Survey& survey, std::vector<int> frequencies,
+                     const MeshDesignOptions& options, const std::vector<double>& sizes) {
+  const BandRange range{survey.frequencies_hz[frequencies.back()],
+                        survey.frequencies_hz[frequencies.front()]};
+  const double least = sizes.empty() ? 1.0 : std::ranges::min(sizes);
+  MeshDesignOptions relaxed = options;
+  relaxed.coarsen *= least;
+  MeshFeatures wanted = find_features(model, survey, range, relaxed);
+  std::vector<double> factors = sizes;
+  for (double& factor : factors) factor /= least;
+  if (!factors.empty()) enlarge(wanted.y, survey.stations, factors);
+  for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
+    relaxed.coarsen = options.coarsen * least * factor;
+    const MeshFeatures features = wanted.coarsened(factor);
+    const MeshLines lines = make_lines(features, relaxed);
+    if (lines.n_lattice_nodes(options.order) > options.max_nodes) continue;
+    return {.frequencies = std::move(frequencies),
+            .mesh = make_mesh(model.earth, features, lines),
+            .perfect_conductor_below = features.perfect_conductor_below,
+            .order = options.order,
+            .sea_resistivity_ohm_m = model.earth.sea ? model.earth.sea->resistivity_ohm_m : 0.0,
+            .coarsened = least * factor};
+  }
+  throw core::InvalidArgument(
+      "mt::design_meshes#too_many_nodes",
+      "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
+      "from contacts",
+      options.max_nodes, survey.stations.size(), range.max_frequency_hz);
+}
+
 MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const MeshDesignOptions& options) {
   mesh::require_section(model.earth, "mt::design_meshes");
   survey.validate();
   MeshSet result;
   result.solver = options.solver;
   for (auto& frequencies : frequency_bands(survey.frequencies_hz, options.band_ratio)) {
-    result.bands.push_back(make_band(model, survey, std::move(frequencies), options));
+    result.bands.push_back(design_band(model, survey, std::move(frequencies), options));
   }
   return result;
 }

@@ -58,7 +58,8 @@ struct BandMesh {
   bool perfect_conductor_below = false;
   int order = 1;                       ///< order of the elements: 1 bilinear, 2 biquadratic
   double sea_resistivity_ohm_m = 0.0;  ///< resistivity of the mesh's rows of sea, if any
-  double coarsened = 1.0;  ///< cell sizes over those of the rules, more than 1 where `max_nodes` ruled
+  double coarsened = 1.0;  ///< cell sizes over those of the rules: more than 1 where `max_nodes` ruled, less
+                           ///< where a station needed smaller ones
 };
 
 /// The meshes of a survey: an input of Simulation.
@@ -68,6 +69,13 @@ struct MeshSet {
   [[nodiscard]] std::string summary()
       const;  ///< a line per band: periods, cells, unknowns TE and TM, extents
 };
+
+/// Designs the mesh of frequencies that share one, highest first, given by their indices. `sizes`: cells over
+/// those of the rules by station of the survey, all 1 by default; a place has that of the nearest station,
+/// and rows have the least of all. errors: as `design_meshes`.
+[[nodiscard]] BandMesh design_band(const mesh::Model& model, const Survey& survey,
+                                   std::vector<int> frequencies, const MeshDesignOptions& options,
+                                   const std::vector<double>& sizes = {});
 
 /// Designs the meshes from stations, periods, resistivities and topography. Deterministic, local (no MPI).
 /// errors: InvalidArgument unless the model is a resistivity of a section; when even sizes 100 times those

@@ -68,6 +68,7 @@ class SectionResolution {
   [[nodiscard]] std::vector<double> attenuation_of(int iy) const;
   [[nodiscard]] double attenuation(int column, int row) const;
   [[nodiscard]] double depth_reaching(double amount, int iy, double frequency) const;
+  [[nodiscard]] double reach_of(int iy) const;
 
   const mesh::Earth& earth_;
   const mesh::SurfaceLine& surface_;
@@ -80,6 +81,7 @@ class SectionResolution {
   std::vector<double> stations_;
   std::vector<double> floor_;                     ///< per column: z of the surface over its middle
   std::vector<double> penetration_;               ///< per column
+  std::vector<double> reach_;                     ///< per column: distance at which fields adjust, in m
   std::vector<std::vector<double>> attenuation_;  ///< per column and row: ∫dz/δ down to its top
 };
 

@@ -39,14 +39,15 @@ ModeProblem::ModeProblem(Mode mode, const BandMesh& band, SystemSolver system_so
 
 Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout layout_in,
                        std::vector<Station> stations_in, std::vector<double> frequencies_in,
-                       MeshSet meshes_in)
+                       MeshSet meshes_in, double most_kept_bytes_in)
     : comm(comm_in),
       rank(core::rank_of(comm_in)),
       earth(std::move(earth_in)),
       layout(std::move(layout_in)),
       stations(std::move(stations_in)),
       frequencies_hz(std::move(frequencies_in)),
-      meshes(std::move(meshes_in)) {
+      meshes(std::move(meshes_in)),
+      most_kept_bytes(most_kept_bytes_in) {
   mesh::require_section(earth, "mt::d2::Simulation");
   check_layout();
   make_jobs();
@@ -214,16 +215,14 @@ void Simulation::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& o
   }
 }
 
-Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
-                                          std::vector<SolvedJob>* solved) const {
+Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity, const TakeSolved& take) const {
   Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(layout.size(), 1);
-  if (solved != nullptr) solved->resize(own_jobs.size());
   core::Worded failure;
   try {
     core::parallel_for(std::ssize(own_jobs), [&](std::ptrdiff_t i) {
       SolvedJob one = solve(*own_jobs[i], resistivity);
       write_outputs(one, outputs);
-      if (solved != nullptr) (*solved)[i] = std::move(one);
+      if (take) take(i, std::move(one));
     });
   } catch (const core::SolverError& error) {
     failure = core::worded(error);
@@ -234,9 +233,9 @@ Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
 }
 
 Simulation::Simulation(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
-                       std::vector<double> frequencies_hz, MeshSet meshes)
+                       std::vector<double> frequencies_hz, MeshSet meshes, double most_kept_bytes)
     : impl_(std::make_shared<Impl>(comm, std::move(earth), std::move(layout), std::move(stations),
-                                   std::move(frequencies_hz), std::move(meshes))) {}
+                                   std::move(frequencies_hz), std::move(meshes), most_kept_bytes)) {}
 Simulation::~Simulation() = default;
 
 Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
@@ -259,14 +258,22 @@ double Simulation::Impl::estimated_entries(const ModeOperator& problem) const {
   return meshes.solver == SystemSolver::petsc ? 31.0 / 4.0 * n * std::log2(n) : n * problem.line_size();
 }
 
+double Simulation::Impl::estimated_factor_bytes() const {
+  double entries = 0.0;
+  for (const Job* job : own_jobs) entries += estimated_entries(problem_of(*job).problem);
+  return 16.0 * entries;
+}
+
 double Simulation::estimated_bytes() const {
-  double total = 0.0;
+  double jacobian = 0.0, largest = 0.0;
   for (const Job* job : impl_->own_jobs) {
-    const ModeOperator& problem = impl_->problem_of(*job).problem;
-    total += 16.0 * impl_->estimated_entries(problem);  // a linearization keeps every factorization
-    total += 8.0 * static_cast<double>(size_in()) * 2.0 * static_cast<double>(job->responses.size());
+    const auto rows = 2.0 * static_cast<double>(job->responses.size());
+    jacobian += 8.0 * static_cast<double>(size_in()) * rows;
+    largest = std::max(largest, factor_bytes(impl_->meshes.bands[job->band].mesh,
+                                             impl_->meshes.bands[job->band].order, impl_->meshes.solver));
   }
-  return total;
+  const double all = impl_->estimated_factor_bytes();
+  return jacobian + (impl_->keeps_factors() ? all : std::min(all, core::threads() * largest));
 }
 
 namespace {
@@ -285,7 +292,7 @@ void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
 
 Eigen::VectorXd Simulation::do_value(const core::ConstVectorRef& x) const {
   check_resistivities(x, impl_->earth.grid.n_z(), impl_->earth.grid.n_y());
-  return impl_->respond(x, nullptr);
+  return impl_->respond(x, {});
 }
 
 std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstVectorRef& x) const {

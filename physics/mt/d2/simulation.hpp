@@ -3,6 +3,7 @@
 
 #include "engine/core/differentiable_map.hpp"
 #include "physics/mesh/earth.hpp"
+#include "physics/mt/d2/cost.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/response_layout.hpp"
 
@@ -28,7 +29,8 @@ struct SolveCounts {
 /// `data_map` turns them into data.
 /// (frequency, mode) pairs are shared between the ranks of `comm` and the threads of each. Every pair has one
 /// sequential factorization, and the number of threads does not change a bit. The meshes are fixed: values
-/// and derivatives at any x belong to the same discrete problem. errors: InvalidArgument on non-positive
+/// and derivatives at any x belong to the same discrete problem. A linearization keeps the factors, or where
+/// they exceed a limit the Jacobian in their place. errors: InvalidArgument on non-positive
 /// resistivities, SolverError with the message of the solver. collective: all members. source: Wannamaker et
 /// al. 1987 (2-D FE MT); boundary flux recovery after Carey 1982.
 class Simulation final : public core::DifferentiableMap {
@@ -38,8 +40,10 @@ class Simulation final : public core::DifferentiableMap {
   /// Makes the simulation of these responses at stations and frequencies to which the keys of the layout and
   /// the meshes refer. errors: InvalidArgument when the earth is no section, a response is none of the
   /// predicted elements, or a frequency has no mesh; ShapeError when a key is outside the lists.
+  /// `most_kept_bytes`: of factors that a linearization keeps on a rank.
   Simulation(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
-             std::vector<double> frequencies_hz, MeshSet meshes);
+             std::vector<double> frequencies_hz, MeshSet meshes,
+             double most_kept_bytes = most_kept_factor_bytes);
   ~Simulation() override;
 
   [[nodiscard]] Eigen::Index size_in() const override;

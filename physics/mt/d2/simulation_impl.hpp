@@ -9,6 +9,7 @@
 #include "physics/mt/d2/simulation.hpp"
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -53,6 +54,7 @@ struct Simulation::Impl {
   std::vector<Station> stations;
   std::vector<double> frequencies_hz;
   MeshSet meshes;
+  double most_kept_bytes = 0.0;  ///< limit of the factors in a linearization of this rank
   std::vector<Job> jobs;
   std::vector<const Job*> own_jobs;                    ///< those of this rank, the most expensive first
   std::vector<std::pair<int, int>> place_of_response;  ///< (job, index into its responses) of each key
@@ -62,24 +64,28 @@ struct Simulation::Impl {
   mutable SharedCounts counts;
 
   Impl(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
-       std::vector<double> frequencies_hz, MeshSet meshes);
+       std::vector<double> frequencies_hz, MeshSet meshes, double most_kept_bytes);
   [[nodiscard]] double omega_of(const Job& job) const;
   [[nodiscard]] const ModeProblem& problem_of(const Job& job) const {
     return *problems.at({job.band, job.mode});
   }
   [[nodiscard]] const CellAverages& averages_of(const Job& job) const { return *averages.at(job.band); }
-  /// Returns the outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null.
+  /// Gets the solved job `own_jobs[i]`; several threads call it at a time.
+  using TakeSolved = std::function<void(std::ptrdiff_t i, SolvedJob&& solved)>;
+  /// Returns the outputs at a model, on every rank; the solved `own_jobs` go to `take` unless it is empty.
   /// errors: SolverError, the same on every rank. collective.
-  [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity,
-                                        std::vector<SolvedJob>* solved) const;
+  [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity, const TakeSolved& take) const;
   /// Solves with the factors of a job and counts it.
   [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved,
                                             const Eigen::MatrixXcd& right_hand_sides) const;
   /// Solves for adjoint fields with one source per row. shapes: (k, n_unknowns) → (k, n_unknowns).
   [[nodiscard]] Eigen::MatrixXcd adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const;
-  [[nodiscard]] double estimated_entries(const ModeOperator& problem) const;
+  /// Returns the estimated bytes of the factors of this rank's jobs.
+  [[nodiscard]] double estimated_factor_bytes() const;
+  [[nodiscard]] bool keeps_factors() const { return estimated_factor_bytes() <= most_kept_bytes; }
 
  private:
+  [[nodiscard]] double estimated_entries(const ModeOperator& problem) const;
   void count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const;
   /// Checks the layout. errors: those of the constructor of the simulation.
   void check_layout() const;

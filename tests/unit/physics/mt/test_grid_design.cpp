@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,24 @@ TEST_CASE("grid: what is not given follows from spacing and skin depths", "[phys
   CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
   const auto lone = mt::design_grid(data_at({5.0}, 2.0));
   CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
+}
+
+TEST_CASE("grid: edges of columns keep away from stations, unless the number of columns is given",
+          "[physics]") {
+  const std::vector<double> y{0.0, 900.0, 2100.0, 2950.0, 4000.0, 5200.0, 6050.0, 7000.0, 8200.0, 9000.0};
+  const auto least = [&](const mt::GridOptions& options) {  // distance of an edge from a station, in widths
+    const std::vector<double> edges = mt::design_grid(data_at(y, 2.0), options).y_edges_m();
+    double distance = 1e300, narrowest = 1e300;
+    for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
+      narrowest = std::min(narrowest, edges[i + 1] - edges[i]);
+      for (const double station : y) distance = std::min(distance, std::abs(edges[i] - station));
+    }
+    const double width = (edges.back() - edges.front()) / static_cast<double>(edges.size() - 1);
+    CHECK(narrowest > 0.29 * width);
+    return distance / width;
+  };
+  CHECK(least({}) > 0.2);
+  CHECK(least({.n_columns = 20}) < 0.05);
 }
 
 TEST_CASE("grid: volumes have uniform cells under the map and wider ones to a skin depth beside it",

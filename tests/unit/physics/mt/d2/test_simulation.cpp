@@ -98,6 +98,40 @@ TEST_CASE("solver: PETSc's responses and derivatives over relief are those of th
   }
 }
 
+TEST_CASE("linearization: a Jacobian kept in place of large factors gives the same products to rounding",
+          "[physics][mt]") {
+  const mesh::Model section = tests::small_section(true);
+  const Survey survey = tests::small_survey();
+  const auto linearized = [&](double most_kept_bytes) {
+    const auto meshes = d2::design_meshes(section, survey, d2::design_options(d2::Accuracy::iteration));
+    return d2::Simulation(MPI_COMM_SELF, section.earth, needed_responses(survey), survey.stations,
+                          survey.frequencies_hz, meshes, most_kept_bytes)
+        .linearize(section.values);
+  };
+  const auto factors = linearized(1e9), rows = linearized(0.0);
+  CHECK(rows->bytes() < 0.1 * static_cast<double>(factors->bytes()));
+  CHECK(rows->value() == factors->value());
+  const Eigen::MatrixXd jacobian = factors->jacobian();
+  const auto agree = [](const Eigen::MatrixXd& ours, const Eigen::MatrixXd& expected) {
+    return (ours - expected).norm() < 1e-12 * expected.norm();
+  };
+  CHECK(agree(rows->jacobian(), jacobian));
+  const Eigen::MatrixXd right = Eigen::MatrixXd::Identity(rows->size_in(), 3).array() + 0.2,
+                        left = Eigen::MatrixXd::Identity(rows->size_out(), 2).array() - 0.1;
+  CHECK(agree(rows->jvp(right), jacobian * right));
+  CHECK(agree(rows->vjp(left), jacobian.transpose() * left));
+  core::SparseRows transform(2, rows->size_out());  // of one response each, then of two
+  transform.insert(0, 1) = 2.0;
+  transform.insert(1, 2) = -1.0;
+  transform.insert(1, 3) = 0.5;
+  for (const bool across : {false, true}) {
+    if (across) transform.coeffRef(1, rows->size_out() - 1) = 3.0;
+    const core::JacobianRows ours = rows->local_rows(transform), theirs = factors->local_rows(transform);
+    CHECK(ours.rows == theirs.rows);
+    CHECK(agree(ours.values, theirs.values));
+  }
+}
+
 TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {100.0, 10.0, 1.0, 0.1, 0.01}, responses);
   const auto worst =

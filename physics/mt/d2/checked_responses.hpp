@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/differentiable_map.hpp"
+#include "physics/mt/certificate.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/response_layout.hpp"
+
+#include <mpi.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt::d2 {
+
+/// Work of a check that refines nothing, in runs on the meshes of the rules.
+inline constexpr double least_check_runs = 1.4;
+
+/// The exactness that responses must have, and what may be spent on it.
+struct ResponseCheck {
+  ResponseError tolerance{};  ///< an error of the tipper counts as one of ρₐ twice as large
+  int max_nodes = 240'000;    ///< limit of one refined mesh
+  double bytes = std::numeric_limits<double>::infinity();  ///< memory that a rank may use for systems
+};
+
+/// The findings of the check of one mesh, at its worst station.
+struct CheckedBand {
+  ResponseError of_rules{};  ///< estimate on the mesh that the rules gave
+  ResponseError error{};     ///< estimate on the mesh of the responses
+  std::string where{};       ///< station and periods of the latter
+  int refinements = 0;
+  bool stopped_by_nodes = false;  ///< the tolerance needs a mesh of more than `max_nodes`
+};
+
+/// Responses with an estimate of their errors, and the meshes they come from.
+struct CheckedResponses {
+  MeshSet meshes;
+  ResponseLayout layout;
+  Eigen::VectorXd values;               ///< in the order of `layout`
+  std::vector<CheckedBand> bands;       ///< a finding per mesh
+  std::vector<std::string> left_out{};  ///< stations on the edge of two columns, whose errors were not judged
+  double runs = 0.0;                    ///< work of everything over that of one run on `meshes`
+  ResponseCheck check{};
+
+  /// Returns the estimate of all meshes as a row of a certificate.
+  [[nodiscard]] CertificateRow row() const;
+  /// Returns how many meshes need more nodes than they may have, in a sentence; "" where none does.
+  [[nodiscard]] std::string limit_in_words() const;
+  /// Returns what was found in a sentence.
+  [[nodiscard]] std::string in_words() const;
+  /// Makes the map from resistivities to the responses on these meshes, which knows its value at `model`.
+  [[nodiscard]] core::MapPtr map(MPI_Comm comm, const mesh::Model& model, const Survey& survey) const;
+};
+
+/// Computes the responses that the data of a survey are made of and estimates their errors from meshes with
+/// cells 1.5 times as large. Refines where the estimate exceeds the tolerance: the meshes of such bands, by
+/// what each station needs, until it is met or the meshes have all nodes they may. Errors are taken to double
+/// with cells 1.5 times as large. collective over `comm`. errors: those of `design_meshes` and of
+/// simulations. source: Richardson 1911, Phil. Trans. R. Soc. A 210, 307 (the estimate).
+[[nodiscard]] CheckedResponses checked_responses(MPI_Comm comm, const mesh::Model& model,
+                                                 const Survey& survey, const MeshDesignOptions& options,
+                                                 const ResponseCheck& check);
+
+}  // namespace lodestone::physics::mt::d2
