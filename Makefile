@@ -36,7 +36,7 @@ demo3d: setup ## invert a volume, the synthetic BLOCK2 of ModEM, and show where 
 adversary: build ## attack the program (N=10000 attacks, SEED=… repeats a trial)
 	python3 tests/adversary/run.py build/$(PRESET)/bin/mt_invert build/$(PRESET)/tests/adversary/craft_state . --count $(or $(N),1000) $(if $(SEED),--seed $(SEED))
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|selftest3d|physics|physics3d|scaling|inversion|engine|compile|latent|runs|estimates|defaults|peers, default all)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|selftest3d|physics|physics3d|scaling|inversion|engine|compile|latent|runs|estimates|defaults|checked|peers, default all)
 	python3 benchmarks/run.py $(BENCH)
 
 results: bench ## measure accuracy and speed, rewrite the tables of docs/results (after `make peers`)

@@ -249,6 +249,18 @@ def defaults_table(bench):
     return bench.machine() + table(["case", *[f"`{variant}`" for variant in variants]], [*rows, ["median of errors", *map(median, variants)]])
 
 
+def checked_table(bench):
+    """Errors before and after refinement, and the time beside a run on the meshes of the rules."""
+    rows = []
+    for case in bench.cases(""):
+        def text(metric, form="{:.2g}"):
+            value = {r["metric"]: r["value"] for r in bench.rows if r["case"] == case}.get(metric)
+            return "" if value is None else form.format(value)
+        stopped = text("stopped meshes", "{:.0f}")
+        rows.append([case, text("rules"), text("refined meshes", "{:.0f}"), text("estimate"), text("half the size"), stopped, text("runs", "{:.1f}")])
+    return bench.machine() + table(["case", "estimate, rules (%)", "meshes refined", "estimate (%)", "cells of half the size (%)", "stopped by nodes", "time / run"], rows)
+
+
 def estimates_table(bench):
     rows = []
     for case in bench.cases(""):
@@ -318,7 +330,7 @@ def latent_table(bench):
 
 
 TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "volumes": (("selftest3d_default",), volumes_table), "volumes_fine": (("selftest3d_fine",), volumes_table), "forward": (("physics",), forward_table), "edge_solver": (("physics3d",), edge_solver_table), "scaling": (("scaling",), scaling_table), "predicted_scaling": (("scaling",), predicted_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
-          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table), "defaults": (("defaults",), defaults_table)}
+          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table), "defaults": (("defaults",), defaults_table), "checked": (("checked",), checked_table)}
 
 
 def rewritten(text, results):

@@ -14,7 +14,7 @@ template <class Dimension>
 struct CertificatePart {
   std::string meshes;  ///< "iteration meshes", "final meshes"
   typename Dimension::MeshDesign design;
-  typename Dimension::MeshSet set;  ///< of this design, or refined
+  typename Dimension::MeshSet set;  ///< the meshes of this design, or refined ones
   physics::mt::ResponseError tolerance;
   physics::mt::CertificateLimits limits;
   physics::mt::CertificateCost cost;

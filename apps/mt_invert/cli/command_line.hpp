@@ -58,7 +58,8 @@ struct ForwardArguments {
   std::vector<double> periods_s;
   physics::mt::d2::Accuracy accuracy = physics::mt::d2::Accuracy::standard;
   bool mesh_report = false;
-  int refined_nodes = 0;  ///< of a mesh of a section that misses the accuracy by an estimate; 0: no estimate
+  int refined_nodes =
+      0;  ///< limit of a mesh of a section that misses the accuracy by an estimate; 0: no estimate
   physics::mt::OffSurface off_surface = physics::mt::OffSurface::refuse;
   std::optional<physics::mt::Definition> definition;  ///< absent: as the sites' file says, else horizontal
   std::string output_path;                            ///< empty: CSV on standard output

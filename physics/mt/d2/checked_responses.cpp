@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/d2/checked_responses.hpp"
 
-#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
 #include "physics/mt/certificate_steps.hpp"
 #include "physics/mt/d2/cost.hpp"
 #include "physics/mt/d2/simulation.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -25,12 +27,9 @@ constexpr double order = 1.71;    // power of the cell size with which errors fa
 constexpr double margin = 0.8;    // of the tolerance: an estimate above it calls for smaller cells
 constexpr double aimed_at = 0.6;  // of the tolerance, by these
 constexpr double smallest_step = 0.5;  // of the size of cells in one refinement
-constexpr double largest_step = 0.85;  // a refinement by less would not show in an estimate
+constexpr double largest_step = 0.85;  // a refinement by less is not worth its work
 constexpr int most_refinements = 4;    // of a mesh, each of which costs more than all before
 constexpr int unlimited_nodes = 1'000'000'000;
-
-/// Returns the error of the finer of two meshes over the difference of their responses.
-double share_of_difference(double size_ratio) { return 1.0 / (std::pow(size_ratio, order) - 1.0); }
 
 /// Returns the difference of a response from another mesh's. Of the tipper it counts as that of an impedance
 /// relative to it.
@@ -76,25 +75,31 @@ struct Band {
   std::vector<ResponseError> error;
 };
 
-/// The simulation on the meshes that were found, whose value at their model is known already.
+/// The simulation on the meshes that were found, whose value at their model is known already. It is made when
+/// something else is asked of it: large meshes take memory.
 class KnownResponses final : public core::DifferentiableMap {
  public:
-  KnownResponses(core::MapPtr simulation, Eigen::VectorXd model, Eigen::VectorXd values)
-      : simulation_(std::move(simulation)), model_(std::move(model)), values_(std::move(values)) {}
-  [[nodiscard]] Eigen::Index size_in() const override { return simulation_->size_in(); }
-  [[nodiscard]] Eigen::Index size_out() const override { return simulation_->size_out(); }
-  [[nodiscard]] std::string name() const override { return simulation_->name(); }
-  [[nodiscard]] int communicator_id() const override { return simulation_->communicator_id(); }
+  KnownResponses(std::function<core::MapPtr()> make, int communicator, Eigen::VectorXd model,
+                 Eigen::VectorXd values)
+      : make_(std::move(make)),
+        communicator_(communicator),
+        model_(std::move(model)),
+        values_(std::move(values)) {}
+  [[nodiscard]] Eigen::Index size_in() const override { return model_.size(); }
+  [[nodiscard]] Eigen::Index size_out() const override { return values_.size(); }
+  [[nodiscard]] std::string name() const override { return "mt::d2::CheckedResponses"; }
+  [[nodiscard]] int communicator_id() const override { return communicator_; }
 
  private:
   Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override {
-    return x == model_ ? values_ : simulation_->value(x);
+    return x == model_ ? values_ : make_()->value(x);
   }
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override {
-    return simulation_->linearize(x);
+    return make_()->linearize(x);
   }
 
-  core::MapPtr simulation_;
+  std::function<core::MapPtr()> make_;
+  int communicator_;
   Eigen::VectorXd model_, values_;
 };
 
@@ -130,55 +135,55 @@ class Checker {
   }
 
  private:
-  /// Estimates the errors on the meshes of the rules from a coarser set.
   void solve_by_rules() {
-    MeshSet coarse = out_.meshes;
-    for (BandMesh& band : coarse.bands)
-      band = designed(band.frequencies, std::vector(survey_.stations.size(), coarser * band.coarsened),
-                      unlimited_nodes);
-    std::vector<int> all(survey_.frequencies_hz.size());
-    std::iota(all.begin(), all.end(), 0);
-    const Eigen::VectorXd before = values_on(coarse, all);
-    out_.values = values_on(out_.meshes, all);
+    std::vector<std::size_t> all;
     for (const BandMesh& band : out_.meshes.bands) {
+      all.push_back(bands_.size());
       const std::size_t n = survey_.stations.size();
       bands_.push_back({std::vector(n, band.coarsened), std::vector<ResponseError>(n)});
-      estimate(bands_.size() - 1, before, std::vector(n, coarser));
-      out_.bands[bands_.size() - 1].of_rules = bands_.back().error[worst_station(bands_.size() - 1)];
     }
+    solve(all);
+    for (const std::size_t b : all) out_.bands[b].of_rules = bands_[b].error[worst_station(b)];
   }
 
   /// Solves on finer meshes what did not pass; returns false where nothing is left to do.
   bool refine_once() {
-    std::vector<int> frequencies;
-    std::vector<std::pair<std::size_t, std::vector<double>>> finer;
+    std::vector<std::size_t> finer;
     for (std::size_t b = 0; b < bands_.size(); ++b) {
       if (worst_of(b) <= margin || out_.bands[b].stopped_by_nodes) continue;
-      BandMesh& band = out_.meshes.bands[b];
-      const std::vector<double> wanted = sizes_after(bands_[b]);
-      BandMesh next = designed(band.frequencies, wanted, check_.max_nodes);
-      const double relaxed = next.coarsened / std::ranges::min(wanted);
-      if (relaxed > 1.0) out_.bands[b].stopped_by_nodes = true;
-      if (next.coarsened > largest_step * std::ranges::min(bands_[b].size)) continue;  // no finer than before
-      std::vector<double> sizes = wanted;
+      std::vector<double> sizes = sizes_after(bands_[b]);
+      BandMesh next = designed(out_.meshes.bands[b].frequencies, sizes, check_.max_nodes);
+      const double relaxed = next.coarsened / std::ranges::min(sizes);
+      out_.bands[b].stopped_by_nodes = relaxed > 1.0;
+      if (next.coarsened > largest_step * std::ranges::min(bands_[b].size)) continue;  // hardly finer
       for (double& size : sizes) size *= relaxed;
-      frequencies.insert(frequencies.end(), band.frequencies.begin(), band.frequencies.end());
-      finer.emplace_back(b, std::move(sizes));
-      band = std::move(next);
+      bands_[b].size = std::move(sizes);
+      out_.meshes.bands[b] = std::move(next);
       ++out_.bands[b].refinements;
+      finer.push_back(b);
     }
     if (finer.empty()) return false;
-    std::ranges::sort(frequencies);
-    const Eigen::VectorXd before = out_.values;
-    out_.values = values_on(out_.meshes, frequencies);
-    for (auto& [b, sizes] : finer) {
-      std::vector<double> ratios = bands_[b].size;
-      for (std::size_t i = 0; i < sizes.size(); ++i) ratios[i] /= sizes[i];
-      bands_[b].size = std::move(sizes);
-      estimate(b, before, ratios);
+    solve(finer);
+    for (const std::size_t b : finer) {
       if (worst_of(b) <= margin) out_.bands[b].stopped_by_nodes = false;
     }
     return true;
+  }
+
+  /// Solves some bands on their meshes and on larger cells, and estimates their errors.
+  void solve(const std::vector<std::size_t>& which) {
+    MeshSet coarse = out_.meshes;
+    std::vector<int> frequencies;
+    for (const std::size_t b : which) {
+      std::vector<double> sizes = bands_[b].size;
+      for (double& size : sizes) size *= coarser;
+      const std::vector<int>& own = out_.meshes.bands[b].frequencies;
+      coarse.bands[b] = designed(own, sizes, unlimited_nodes);
+      frequencies.insert(frequencies.end(), own.begin(), own.end());
+    }
+    const Eigen::VectorXd of_coarse = values_on(coarse, frequencies);
+    out_.values = values_on(out_.meshes, frequencies);
+    for (const std::size_t b : which) estimate(b, of_coarse);
   }
 
   [[nodiscard]] double ratio(const ResponseError& error) const {
@@ -208,15 +213,30 @@ class Checker {
     return design_band(model_, survey_, std::move(frequencies), options, sizes);
   }
 
-  /// Returns the responses with those of some frequencies solved on the given meshes.
+  /// Returns the responses with those of some frequencies, band by band, solved on the given meshes: as many
+  /// at a time as occupy every thread of every rank, since large meshes take memory.
   [[nodiscard]] Eigen::VectorXd values_on(const MeshSet& meshes, const std::vector<int>& frequencies) {
+    const auto batch = static_cast<std::size_t>(2 * core::threads() * core::size_of(comm_));
+    Eigen::VectorXd all = out_.values.size() > 0 ? out_.values : Eigen::VectorXd::Zero(out_.layout.size());
+    for (std::size_t first = 0; first < frequencies.size(); first += batch) {
+      const std::size_t end = std::min(first + batch, frequencies.size());
+      std::vector<int> some(frequencies.begin() + static_cast<std::ptrdiff_t>(first),
+                            frequencies.begin() + static_cast<std::ptrdiff_t>(end));
+      std::ranges::sort(some);
+      solve_some(meshes, some, all);
+    }
+    return all;
+  }
+
+  /// Solves some frequencies and writes their responses into their rows of all.
+  void solve_some(const MeshSet& meshes, const std::vector<int>& frequencies, Eigen::VectorXd& all) {
     const Survey part = survey_at(survey_, frequencies);
     const MeshSet some = meshes_at(meshes, frequencies);
     work_ += work_of(some, part);
     const ThreadsWithin memory(check_.bytes, largest_factor_bytes(some));
     const auto simulation = simulation_of(comm_, model_.earth, part, some);
     const Eigen::VectorXd values = simulation->value(mesh::resistivity_ohm_m(model_));
-    Eigen::VectorXd all = out_.values.size() > 0 ? out_.values : Eigen::VectorXd::Zero(out_.layout.size());
+    out_.communicator_id = simulation->communicator_id();
     const auto& keys = simulation->layout().keys();
     for (std::size_t k = 0; k < keys.size(); ++k) {
       const auto& [element, frequency, station] = keys[k];
@@ -224,14 +244,12 @@ class Checker {
           out_.layout.find({element, frequencies[static_cast<std::size_t>(frequency)], station});
       all.segment<2>(2 * at) = values.segment<2>(2 * static_cast<Eigen::Index>(k));
     }
-    return all;
   }
 
-  /// Estimates the errors of one band from the values before. `ratios`: of the cells before to those now, by
-  /// station; an estimate stays where the cells are the same.
-  void estimate(std::size_t b, const Eigen::VectorXd& before, const std::vector<double>& ratios) {
+  /// Takes the difference from the values of larger cells as the error of each station.
+  void estimate(std::size_t b, const Eigen::VectorXd& of_coarse) {
     const std::vector<int>& frequencies = out_.meshes.bands[b].frequencies;
-    std::vector<ResponseError> errors(ratios.size());
+    std::vector<ResponseError> errors(survey_.stations.size());
     const auto& keys = out_.layout.keys();
     for (std::size_t k = 0; k < keys.size(); ++k) {
       const auto& [element, frequency, station] = keys[k];
@@ -239,22 +257,18 @@ class Checker {
           std::ranges::find(frequencies, frequency) == frequencies.end())
         continue;
       ResponseError& error = errors[static_cast<std::size_t>(station)];
-      const ResponseError one = difference(k, before);
+      const ResponseError one = difference(k, of_coarse);
       error = {std::max(error.rho_a_percent, one.rho_a_percent), std::max(error.phase_deg, one.phase_deg)};
     }
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      if (ratios[i] * largest_step < 1.0) continue;
-      const double share = share_of_difference(ratios[i]);
-      bands_[b].error[i] = {share * errors[i].rho_a_percent, share * errors[i].phase_deg};
-    }
+    bands_[b].error = std::move(errors);
   }
 
-  [[nodiscard]] ResponseError difference(std::size_t key, const Eigen::VectorXd& before) const {
+  [[nodiscard]] ResponseError difference(std::size_t key, const Eigen::VectorXd& of_coarse) const {
     const auto at = [&](const Eigen::VectorXd& values) {
       const auto row = 2 * static_cast<Eigen::Index>(key);
       return Complex(values[row], values[row + 1]);
     };
-    return difference_of(out_.layout.keys()[key].element, at(out_.values), at(before));
+    return difference_of(out_.layout.keys()[key].element, at(out_.values), at(of_coarse));
   }
 
   /// Names the worst station of each band.
@@ -323,8 +337,11 @@ std::string CheckedResponses::in_words() const {
 }
 
 core::MapPtr CheckedResponses::map(MPI_Comm comm, const mesh::Model& model, const Survey& survey) const {
-  return std::make_shared<const KnownResponses>(simulation_of(comm, model.earth, survey, meshes),
-                                                mesh::resistivity_ohm_m(model), values);
+  return std::make_shared<const KnownResponses>(
+      [comm, earth = model.earth, survey, meshes = meshes] {
+        return simulation_of(comm, earth, survey, meshes);
+      },
+      communicator_id, mesh::resistivity_ohm_m(model), values);
 }
 
 CheckedResponses checked_responses(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
