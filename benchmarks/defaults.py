@@ -165,7 +165,7 @@ SYNTHETIC = {
     "blocks": {"model": BLOCKS, "y": line(-10e3, 10e3, 20), "periods": log_periods(0.003, 100.0, 5)},
     "basin": {"model": BASIN, "y": line(-12e3, 12e3, 18), "periods": log_periods(0.01, 1000.0, 5)},
     "fault": {"model": FAULT, "y": line(-8e3, 8e3, 16), "periods": log_periods(0.003, 300.0, 5)},
-    "rough": {"model": None, "y": line(-10e3, 10e3, 25), "periods": log_periods(0.003, 100.0, 5)},
+    "rough": {"model": None, "y": line(-9960.0, 10040.0, 25), "periods": log_periods(0.003, 100.0, 5)},
     "marine": {"model": MARINE, "y": line(-9e3, 9e3, 15), "periods": log_periods(1.0, 3000.0, 5), "extra": MARINE_EXTRA, "sea": True},
     "layers_and_body": {"model": HILLS, "y": line(-6e3, 6e3, 12), "periods": log_periods(0.001, 100.0, 6)},
 }

@@ -82,12 +82,12 @@ std::string errors_text(const Holding& holding) {
   if (holding.n_values == 0) return none;
   if (holding.n_errors == holding.n_values) return "all";
   if (holding.n_errors == 0) return "none";
-  return fmt::format("{:.0f} %",
+  return fmt::format("{:.0f}\u00a0%",
                      100.0 * static_cast<double>(holding.n_errors) / static_cast<double>(holding.n_values));
 }
 
 std::string share_text(const mt::DimensionalityCounts& counts, mt::Dimensionality dimension) {
-  return counts.n_determined() == 0 ? none : fmt::format("{:.0f} %", 100.0 * counts.share(dimension));
+  return counts.n_determined() == 0 ? none : fmt::format("{:.0f}\u00a0%", 100.0 * counts.share(dimension));
 }
 
 /// Numbers of findings by severity.

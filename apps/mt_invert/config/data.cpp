@@ -39,8 +39,7 @@ Rows<DataConfig> source_rows() {
           path_row("edi_files", &C::edi_files, "EDI files"),
           path_row("station_files", &C::station_files,
                    "files of stations in any format, and folders of them: EDI, EMTF XML, Z-files, J-format, "
-                   "Zonge AVG, CSV, "
-                   "survey files"),
+                   "Zonge AVG, MTH5, ModEM, Occam2D, MARE2DEM, FEMTIC and WSINV3DMT data, CSV, survey files"),
           path_row("modem_file", &C::modem_file, "ModEM 2-D data file"),
           path_row("mare2dem_file", &C::mare2dem_file, "MARE2DEM data file (EMData 2.x) with MT data"),
           path_row("mt2d_file", &C::mt2d_file, "data file of the format `MT2DData_1.0`")};

@@ -42,7 +42,7 @@ struct CheckedResponses {
   std::vector<std::string> left_out{};  ///< stations on the edge of two columns, whose errors were not judged
   double runs = 0.0;                    ///< work of everything over that of one run on `meshes`
   ResponseCheck check{};
-  int communicator_id = 0;  ///< of the simulations
+  int communicator_id = 0;  ///< that of the simulations
 
   /// Returns the estimate of all meshes as a row of a certificate.
   [[nodiscard]] CertificateRow row() const;
