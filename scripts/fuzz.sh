@@ -32,11 +32,12 @@ if $list; then exec "$program" --list; fi
 mkdir -p out/fuzz
 export program runs seed ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=0" UBSAN_OPTIONS=print_stacktrace=1
 try_reader() {
-  local reader=$1 seeds=build/fuzz/seeds/$1 log=out/fuzz/$1.log
+  local reader=$1 seeds=build/fuzz/seeds/$1 log=out/fuzz/$1.log limit
+  limit=$("$program" --reader="$reader" --seconds)
   rm -rf "$seeds"
   "$program" --reader="$reader" --seeds="$seeds" || return 1
   local begin=$SECONDS status=0
-  "$program" --reader="$reader" -seed="$seed" -runs="$runs" -max_len=40000 -timeout=1 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
+  "$program" --reader="$reader" -seed="$seed" -runs="$runs" -max_len=40000 -timeout="$limit" -rss_limit_mb=2048 -malloc_limit_mb=1024 \
     -dict=tests/fuzz/words.dict -artifact_prefix="out/fuzz/$reader-" "$seeds" >"$log" 2>&1 || status=$?
   if [ $status -eq 0 ]; then
     printf '%-18s %6d inputs in %3d s\n' "$reader" "$(grep -ao '^Done [0-9]*' "$log" | grep -o '[0-9]*')" $((SECONDS - begin))

@@ -270,7 +270,8 @@ class XmlReader {
     };
     const auto repeated = std::unique(station.rows.begin(), station.rows.end(), same);
     if (repeated != station.rows.end())
-      note(data, fmt::format("{} periods stand twice; the first of each is kept", station.rows.end() - repeated));
+      note(data,
+           fmt::format("{} periods stand twice; the first of each is kept", station.rows.end() - repeated));
     station.rows.erase(repeated, station.rows.end());
     if (n_negative_ > 0)
       note(data, fmt::format("{} variances are negative; these errors are missing", n_negative_));

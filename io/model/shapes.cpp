@@ -265,7 +265,8 @@ double sampled_resistivity(const Box& cell, const Cutting& cutting, double below
 }
 
 /// Returns the share of a cell within an outline, and keeps the strip of the cell.
-double share_of(const physics::mesh::Polygon& outline, const Box& cell, physics::mesh::Polygon::Strip& strip) {
+double share_of(const physics::mesh::Polygon& outline, const Box& cell,
+                physics::mesh::Polygon::Strip& strip) {
   const Interval u = outline.first_range(cell);
   if (!(strip.u.from == u.from && strip.u.to == u.to)) strip = outline.strip(u);
   return outline.clip_area_fraction(strip, cell);

@@ -33,8 +33,7 @@ void read_arrays(const core::ArraySource& source) {
     const core::ArrayInfo info = source.info(name);
     std::vector<std::byte> bytes(static_cast<std::size_t>(info.count()) * core::size_of(info.dtype));
     source.read(name, 0, bytes);
-    if (info.count() > 2)
-      source.read(name, 1, std::span(bytes).first(core::size_of(info.dtype)));
+    if (info.count() > 2) source.read(name, 1, std::span(bytes).first(core::size_of(info.dtype)));
     if (source.has_attribute(name, "units")) static_cast<void>(source.attribute(name, "units"));
   }
   if (source.has_attribute("", "format")) static_cast<void>(source.attribute("", "format"));
@@ -67,12 +66,12 @@ void read_checkpoint(const std::string& path) {
   const auto stated = [&](const char* name) {
     return source.has_attribute("", name) ? source.attribute("", name) : std::string();
   };
-  static_cast<void>(inversion::read_checkpoint(
-      source, {.configuration = source.attribute("", "configuration"),
-               .data = core::read_data_set(source, "data"),
-               .start = Eigen::VectorXd::Map(start.data(), std::ssize(start)),
-               .decoders = stated("networks"),
-               .earth = stated("earth")}));
+  static_cast<void>(
+      inversion::read_checkpoint(source, {.configuration = source.attribute("", "configuration"),
+                                          .data = core::read_data_set(source, "data"),
+                                          .start = Eigen::VectorXd::Map(start.data(), std::ssize(start)),
+                                          .decoders = stated("networks"),
+                                          .earth = stated("earth")}));
 }
 
 std::vector<std::string> safetensors_file() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer's entry: `fuzz_inputs --reader=NAME FOLDER…` tries inputs made from those of the folders.
-// `--list` prints the names of the readers, `--seeds=FOLDER` writes the seeds of the reader and ends.
+// `--list` prints the names of the readers, `--seconds` what a call of the reader may take, and
+// `--seeds=FOLDER` writes its seeds; each ends the program.
 // `--print` states for each input the memory that its reader held, and why it was refused.
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -100,6 +101,10 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   }
   try {
     run().reader = &fuzz::reader(option(*argc, *argv, "--reader=").value_or(""));
+    if (option(*argc, *argv, "--seconds")) {
+      std::printf("%d\n", run().reader->seconds);
+      std::exit(0);
+    }
     if (const auto folder = option(*argc, *argv, "--seeds=")) {
       write_seeds(*run().reader, *folder);
       std::exit(0);

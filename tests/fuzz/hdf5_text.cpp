@@ -231,7 +231,8 @@ void write_object(hid_t file, const std::string& object, const std::optional<std
     if (attribute.id >= 0 && is_written) H5Awrite(attribute.id, type->id, values.bytes.data());
     return;
   }
-  const Close links{H5Pcreate(H5P_LINK_CREATE), H5Pclose}, properties{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
+  const Close links{H5Pcreate(H5P_LINK_CREATE), H5Pclose},
+      properties{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
   H5Pset_create_intermediate_group(links.id, 1);
   if (type->is_compressed && !shape->empty()) set_chunks(properties.id, *shape);
   const Close dataset{
@@ -363,8 +364,8 @@ herr_t visit_object(hid_t file, const char* name, const H5O_info_t* info, void* 
   }
   const int n = static_cast<int>(info->num_attrs);
   for (int i = 0; i < n; ++i) {
-    const Close attribute{H5Aopen_by_idx(opened.id, ".", H5_INDEX_NAME, H5_ITER_INC,
-                                         static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
+    const Close attribute{H5Aopen_by_idx(opened.id, ".", H5_INDEX_NAME, H5_ITER_INC, static_cast<hsize_t>(i),
+                                         H5P_DEFAULT, H5P_DEFAULT),
                           H5Aclose};
     std::array<char, 256> key{};
     H5Aget_name(attribute.id, key.size(), key.data());

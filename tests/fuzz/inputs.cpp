@@ -115,7 +115,8 @@ std::vector<Seed> seeds(const Reader& reader, std::size_t most_bytes) {
   std::vector<Seed> all;
   for (const auto& [path, kind] : tree())
     if (std::ranges::find(reader.kinds, kind) != reader.kinds.end())
-      all.push_back({fmt::format("tree_{}_{}", all.size(), path.filename().string()), head_of(path, most_bytes)});
+      all.push_back(
+          {fmt::format("tree_{}_{}", all.size(), path.filename().string()), head_of(path, most_bytes)});
   for (const std::string& names : reader.tree_files)
     all.push_back({fmt::format("tree_{}", all.size()), joined_files(names)});
   if (reader.more_seeds)

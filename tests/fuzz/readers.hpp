@@ -36,7 +36,8 @@ struct Reader {
 /// Returns the reader of a name. errors: InvalidArgument that lists the names.
 [[nodiscard]] const Reader& reader(std::string_view name);
 
-/// Writes the files of an input into a folder, those that it lacks removed, and returns the path of the first.
+/// Writes the files of an input into a folder, those that it lacks removed, and returns the path of the
+/// first.
 [[nodiscard]] std::string write_input(const Reader& reader, std::string_view bytes,
                                       const std::string& folder);
 
