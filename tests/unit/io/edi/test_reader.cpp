@@ -118,35 +118,6 @@ core::Error message(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("EDI: more blocks than a file has room for, and more sections than stations have, are format errors",
-          "[edi]") {
-  const auto repeated = [](const std::string& text, int n) {
-    std::string all;
-    for (int i = 0; i < n; ++i) all += text;
-    return all;
-  };
-  CHECK_THAT(message(">HEAD\n" + repeated(">B\n", 2000)), HasId("too_many_blocks", {"2001 blocks", "6006 bytes"}));
-  const std::string section = ">=A\n>FREQ //1\n 1.00000000000000000000000000000\n";
-  CHECK_THAT(message(">HEAD\n" + repeated(">BLOCK OF SOME LENGTH\n", 300) + repeated(section, 100)),
-             HasId("too_many_sections", {":305", "301 blocks"}));
-}
-
-TEST_CASE("EDI: of many frequencies that stand twice, the first have a remark of their own", "[edi]") {
-  std::string frequencies, values;
-  for (int i = 1; i <= 30; ++i) {
-    frequencies += fmt::format(" {} {}", i, i);
-    values += " 1 1";
-  }
-  const auto block = [](const std::string& name, const std::string& numbers) {
-    return ">" + name + " //60\n" + numbers + "\n";
-  };
-  const auto s = parse(">HEAD\nDATAID=a\n" + block("FREQ", frequencies) + block("ZXYR", values) +
-                       block("ZXYI", values) + ">END\n");
-  CHECK(s.rows.size() == 30);
-  CHECK(warns(s, {"30 Hz stands 2 times"}));
-  CHECK(warns(s, {"10 further frequencies stand several times"}));
-}
-
 TEST_CASE(
     "EDI: a good file gives name, place, values in ohm and errors of each part, highest frequency first",
     "[edi]") {
