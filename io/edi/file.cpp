@@ -57,7 +57,7 @@ bool is_of_values(const EdiBlock& block) {
   return std::ranges::any_of(std::array{"ZX", "ZY", "RHOX", "RHOY", "TX", "TY", "TIP", "SPECTRA"},
                              [&](std::string_view start) { return block.name.starts_with(start); });
 }
-constexpr std::size_t most_blocks = 500,  // of a file, whatever its size
+constexpr std::size_t most_blocks = 100,  // of a file, whatever its size
     least_block_bytes = 16;               // further ones have this many on the average
 bool has_data(const EdiFile& file) { return std::ranges::any_of(file.blocks, is_of_values); }
 
@@ -150,7 +150,7 @@ namespace {
 /// Returns the most blocks that all sections together may take over from the head: some for each of them
 /// where sections have data.
 std::size_t most_taken_over(const EdiFile& file) {
-  constexpr std::size_t some = 500, bytes_per_block = 64;
+  constexpr std::size_t some = 200, bytes_per_block = 64;
   std::size_t n_bytes = 0;
   for (const EdiBlock& block : file.blocks)
     for (const auto& [line, text] : block.lines) n_bytes += text.size();

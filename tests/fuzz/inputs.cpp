@@ -104,10 +104,9 @@ std::string read_input(const Reader& reader, const std::string& path) {
     reader.read(path);
     return {};
   } catch (const core::Error& error) {
-    std::string refusal = error.what();
-    if (refusal.size() < shortest_message)
-      throw std::logic_error(fmt::format("an error without a text: {}", refusal));
-    return refusal;
+    if (std::string_view(error.what()).size() < shortest_message)
+      throw std::logic_error(fmt::format("an error without a text: {}", error.what()));
+    return error.what();
   }
 }
 

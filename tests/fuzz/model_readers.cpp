@@ -109,7 +109,10 @@ std::vector<Reader> own_models() {
            .is_hdf5 = true,
            .more_seeds = model_files},
           {.name = "model",  // of whatever kind, by the content
-           .read = reading(io::model::read_model),
+           .read =
+               [](const std::string& path) {
+                 if (!is_hdf5(path)) static_cast<void>(io::model::read_model(path));
+               },
            .beside_bytes = of_cells,
            .seconds = of_grid,
            .kinds = {FileKind::modem_model_2d, FileKind::toml, FileKind::xyz_model}}};

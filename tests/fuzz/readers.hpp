@@ -27,7 +27,12 @@ struct Reader {
   std::function<std::vector<std::string>()> more_seeds{};  ///< inputs that programs write
 };
 
-/// Returns the readers by family. An input of a family is found in all of its readers' READMEs.
+/// Returns true for files that begin as HDF5 does: their bytes are for that library, and have readers here.
+[[nodiscard]] inline bool is_hdf5(const std::string& path) {
+  return io::survey::kind_of_file(path) == io::survey::FileKind::hdf5;
+}
+
+/// Returns the readers by family.
 [[nodiscard]] std::vector<Reader> survey_readers();
 [[nodiscard]] std::vector<Reader> model_readers();
 [[nodiscard]] std::vector<Reader> array_readers();

@@ -180,7 +180,10 @@ std::vector<Reader> many_stations() {
 
 std::vector<Reader> surveys() {
   return {{.name = "survey",  // of whatever kind, by the content
-           .read = [](const std::string& path) { static_cast<void>(io::survey::read(path)); },
+           .read =
+               [](const std::string& path) {
+                 if (!is_hdf5(path)) static_cast<void>(io::survey::read(path));
+               },
            .beside_bytes = 128 * kibi,
            .kinds = {FileKind::edi, FileKind::emtf_xml, FileKind::z_file, FileKind::zonge_avg,
                      FileKind::mt2d_data, FileKind::emdata, FileKind::modem_data_2d}},

@@ -14,7 +14,7 @@ namespace {
 
 physics::mt::StationData parse(const std::string& text) { return io::edi::parse(text, "a.edi"); }
 
-core::FormatError refusal(const std::string& text) {
+core::Error refusal(const std::string& text) {
   return error_of<core::FormatError>([&] { static_cast<void>(parse(text)); });
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("EDI: more blocks than a file has room for are a format error", "[edi]
 TEST_CASE("EDI: sections that would all take over a long head are a format error", "[edi]") {
   const std::string section = ">=A\n>FREQ //1\n 1.00000000000000000000000000000\n";
   CHECK_THAT(refusal(">HEAD\n" + repeated(">BLOCK OF SOME LENGTH\n", 300) + repeated(section, 100)),
-             HasId("too_many_sections", {"a.edi:305", "301 blocks"}));
+             HasId("too_many_sections", {"a.edi:302", "301 blocks"}));
 }
 
 TEST_CASE("EDI: of many frequencies that stand twice, the first have a remark of their own", "[edi]") {
