@@ -30,7 +30,7 @@ if $list; then exec "$program" --list; fi
 
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # inputs are files; these never reach a disk
 mkdir -p out/fuzz
-export program runs seed ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=0" UBSAN_OPTIONS=print_stacktrace=1
+export program runs seed ASAN_OPTIONS="detect_leaks=1" UBSAN_OPTIONS=print_stacktrace=1
 try_reader() {
   local reader=$1 seeds=build/fuzz/seeds/$1 log=out/fuzz/$1.log limit
   limit=$("$program" --reader="$reader" --seconds)
