@@ -4,7 +4,7 @@ PRESET ?= release
 BENCH ?=
 CTEST_JOBS ?= 2
 
-.PHONY: help setup setup-tests build test demo demo3d adversary bench results peers coverage format clean
+.PHONY: help setup setup-tests build test demo demo3d adversary fuzz bench results peers coverage format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -35,6 +35,9 @@ demo3d: setup ## invert a volume, the synthetic BLOCK2 of ModEM, and show where 
 
 adversary: build ## attack the program (N=10000 attacks, SEED=… repeats a trial)
 	python3 tests/adversary/run.py build/$(PRESET)/bin/mt_invert build/$(PRESET)/tests/adversary/craft_state . --count $(or $(N),1000) $(if $(SEED),--seed $(SEED))
+
+fuzz: setup-tests ## libFuzzer on every reader (READERS="edi toml", RUNS=100000; default: all, 2000 inputs each)
+	scripts/fuzz.sh $(READERS) --runs $(or $(RUNS),2000)
 
 bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|selftest3d|physics|physics3d|scaling|inversion|engine|compile|latent|runs|estimates|defaults|checked|peers, default all)
 	python3 benchmarks/run.py $(BENCH)

@@ -11,6 +11,8 @@ function(lodestone_precompile target)
     <functional> <map> <memory> <optional> <span> <string> <string_view> <utility> <vector> ${ARGN})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see through the precompiled header
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # likewise
   endif()
 endfunction()
 

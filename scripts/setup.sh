@@ -19,8 +19,8 @@ packages=(
   libcli11-dev libtomlplusplus-dev libfmt-dev libspdlog-dev nlohmann-json3-dev catch2 librandom123-dev
 )
 
-# Only tests use these: a screen without a monitor, on which ParaView draws, and a browser that opens reports.
-test_packages=(xvfb xauth chromium-headless-shell)
+# Only tests use these: a screen without a monitor, on which ParaView draws, a browser that opens reports, and a compiler with libFuzzer.
+test_packages=(xvfb xauth chromium-headless-shell clang libclang-rt-dev)
 # These are unpacked, not installed: python3-paraview conflicts with python3-vtk9, which libvtk9-dev needs. What they load comes with libvtk9-dev.
 unpacked=(paraview python3-paraview)
 unpacked_in=build/paraview

@@ -57,6 +57,8 @@ bool is_of_values(const EdiBlock& block) {
   return std::ranges::any_of(std::array{"ZX", "ZY", "RHOX", "RHOY", "TX", "TY", "TIP", "SPECTRA"},
                              [&](std::string_view start) { return block.name.starts_with(start); });
 }
+constexpr std::size_t most_blocks = 100,  // of a file, whatever its size
+    least_block_bytes = 16;               // further ones have this many on the average
 bool has_data(const EdiFile& file) { return std::ranges::any_of(file.blocks, is_of_values); }
 
 }  // namespace
@@ -112,7 +114,16 @@ EdiFile split_edi(std::string_view bytes, const std::string& path) {
   file.path = path;
   int line = 0;
   bool in_comment = false;
-  for (const std::string_view text : text::split_lines(bytes)) {
+  const auto lines = text::split_lines(bytes);
+  const auto n_blocks = static_cast<std::size_t>(
+      std::ranges::count_if(lines, [](std::string_view text) { return !block_start(text).empty(); }));
+  if (n_blocks > most_blocks + bytes.size() / least_block_bytes)
+    throw core::FormatError("io::edi::read#too_many_blocks",
+                            "{}:1: expected an EDI file with blocks of values, got {} blocks in {} bytes; "
+                            "is the file damaged?",
+                            path, n_blocks, bytes.size());
+  file.blocks.reserve(n_blocks);
+  for (const std::string_view text : lines) {
     ++line;
     const std::string_view start = block_start(text);
     if (!start.empty() && is_comment(start)) {
@@ -134,10 +145,26 @@ EdiFile split_edi(std::string_view bytes, const std::string& path) {
   return file;
 }
 
+namespace {
+
+/// Returns the most blocks that all sections together may take over from the head: some for each of them
+/// where sections have data.
+std::size_t most_taken_over(const EdiFile& file) {
+  constexpr std::size_t some = 200, bytes_per_block = 64;
+  std::size_t n_bytes = 0;
+  for (const EdiBlock& block : file.blocks)
+    for (const auto& [line, text] : block.lines) n_bytes += text.size();
+  return some + n_bytes / bytes_per_block;
+}
+
+}  // namespace
+
 std::vector<EdiFile> parts_of(EdiFile file) {
   EdiFile head{file.path, {}, {}, true, {}};
   std::vector<EdiFile> parts;
   const EdiBlock* end = nullptr;
+  const std::size_t most = most_taken_over(file);
+  std::size_t n_taken_over = 0;
   for (const EdiBlock& block : file.blocks) {
     if (block.name == "END") {
       end = &block;
@@ -145,6 +172,12 @@ std::vector<EdiFile> parts_of(EdiFile file) {
       if (block.name == "DEFINEMEAS") std::erase_if(head.blocks, is_definition);
       head.blocks.push_back(block);
     } else if (block.is_section) {
+      if (!parts.empty() && !has_data(parts.back())) parts.pop_back();
+      if ((n_taken_over += head.blocks.size()) > most)
+        throw core::FormatError("io::edi::read#too_many_sections",
+                                "{}:{}: expected data sections of a station each, but there are too many for "
+                                "{} blocks before them; split the file by its sections",
+                                file.path, block.line, head.blocks.size());
       parts.push_back(head);
       parts.back().blocks.push_back(block);
     } else {

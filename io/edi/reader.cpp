@@ -94,27 +94,48 @@ int line_of_frequency(const EdiFile& file, const std::function<bool(double)>& is
   return 1;
 }
 
+/// Remarks on frequencies that stand several times; of many such frequencies on the first ones.
+class RepeatedFrequencies {
+ public:
+  explicit RepeatedFrequencies(EdiFile& file) : file_(file) {}
+  void add(double hz, const std::string& text) {
+    if (++n_ > most) return;
+    file_.warn(line_of_frequency(file_, [hz](double each) { return each == hz; }), text);
+  }
+  /// Counts those without a remark of their own.
+  void finish() {
+    if (n_ > most) file_.warn(1, fmt::format("{} further frequencies stand several times", n_ - most));
+  }
+
+ private:
+  static constexpr int most = 20;
+  EdiFile& file_;
+  int n_ = 0;
+};
+
 /// Keeps of rows with one frequency the first that has a value, and removes fillers.
 void remove_repeated_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
-  std::vector<StationRow> kept;
+  RepeatedFrequencies repeated(file);
+  auto kept = rows.begin();
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end =
         std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
     const bool filler = is_filler(*begin, end - begin);
     const auto first = std::find_if(begin, end, has_value);
-    const auto line = [&, hz = begin->frequency_hz] {
-      return line_of_frequency(file, [hz](double each) { return each == hz; });
-    };
-    if (!filler) kept.push_back(first == end ? *begin : *first);
+    const double hz = begin->frequency_hz;
     if (filler)
-      file.warn(line(), fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz,
-                                    end - begin));
+      repeated.add(hz, fmt::format("frequency {} Hz ({} times) is a filler; left out", hz, end - begin));
     if (!filler && end - begin > 1)
-      file.warn(line(), fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz,
-                                    end - begin));
+      repeated.add(hz, fmt::format("frequency {} Hz stands {} times; the first is kept", hz, end - begin));
+    if (!filler) {
+      const auto chosen = first == end ? begin : first;
+      if (kept != chosen) *kept = std::move(*chosen);
+      ++kept;
+    }
     begin = end;
   }
-  rows = std::move(kept);
+  rows.erase(kept, rows.end());
+  repeated.finish();
 }
 
 void sort_and_check_frequencies(EdiFile& file, std::vector<StationRow>& rows) {

@@ -268,10 +268,11 @@ class XmlReader {
     const auto same = [](const StationRow& a, const StationRow& b) {
       return a.frequency_hz == b.frequency_hz;
     };
-    const auto repeated = std::ranges::unique(station.rows, same);
-    if (!repeated.empty())
-      note(data, fmt::format("{} periods stand twice; the first of each is kept", repeated.size()));
-    station.rows.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(station.rows.begin(), station.rows.end(), same);
+    if (repeated != station.rows.end())
+      note(data,
+           fmt::format("{} periods stand twice; the first of each is kept", station.rows.end() - repeated));
+    station.rows.erase(repeated, station.rows.end());
     if (n_negative_ > 0)
       note(data, fmt::format("{} variances are negative; these errors are missing", n_negative_));
     if (n_contradicting_ > 0)

@@ -264,6 +264,14 @@ double sampled_resistivity(const Box& cell, const Cutting& cutting, double below
   return n_x * n_y * n_z / sum;
 }
 
+/// Returns the share of a cell within an outline, and keeps the strip of the cell.
+double share_of(const physics::mesh::Polygon& outline, const Box& cell,
+                physics::mesh::Polygon::Strip& strip) {
+  const Interval u = outline.first_range(cell);
+  if (!(strip.u.from == u.from && strip.u.to == u.to)) strip = outline.strip(u);
+  return outline.clip_area_fraction(strip, cell);
+}
+
 std::vector<double> read_places(const core::Options& table, const char* key) {
   std::vector<double> places = table.reals(key);
   for (const double place : places) require_places({place}, table, key);
@@ -311,13 +319,15 @@ double Layers::at(double z_m) const {
   return resistivity_ohm_m[static_cast<std::size_t>(below)];
 }
 
-double Shapes::resistivity_ohm_m(const Box& cell) const {
+double Shapes::resistivity_ohm_m(const Box& cell, Strips& strips) const {
+  strips.resize(bodies.size());
   const Point centre{at_share(cell.x_m, 0.5), at_share(cell.y_m, 0.5), at_share(cell.z_m, 0.5)};
   double below = layers.at(centre.z_m);
   Cutting cutting;
-  for (const Body& body : bodies) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const Body& body = bodies[i];
     if (!body.box.contains(centre)) continue;
-    const double share = body.outline ? body.outline->clip_area_fraction(cell) : 1.0;
+    const double share = body.outline ? share_of(*body.outline, cell, strips[i]) : 1.0;
     constexpr double rounding = 1e-9;
     if (share > 1.0 - rounding) {
       below = body.resistivity_ohm_m;

@@ -33,9 +33,12 @@ struct Shapes {
                         ///< the depth of their upper end, in a volume also by the length of the outline
   double refine = 1.0;  ///< slanted edges are cut into so many times more pieces
 
+  /// The strip of each outline in which the last cell lay; empty before the first.
+  using Strips = std::vector<physics::mesh::Polygon::Strip>;
   /// Returns the resistivity of a cell through which no face of a layer or box passes: where outlines cut it,
-  /// the mean of conductivity over its volume.
-  [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Box& cell) const;
+  /// the mean of conductivity over its volume. `strips` makes cells of one column cheap that follow each
+  /// other.
+  [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Box& cell, Strips& strips) const;
   /// Returns coordinates on which grid lines must stand: of layers, faces and corners, and between the ends
   /// of slanted edges. Unsorted, some not finite.
   [[nodiscard]] std::vector<double> lines_m(physics::mesh::Axis axis) const;

@@ -65,17 +65,21 @@ struct MapPoint {
 
 std::vector<MapPoint> read_map_points(const std::string& path) {
   constexpr const char* component = "io::model::surface";
-  const csv::Rows table = csv::read_rows(path, component);
   std::vector<MapPoint> points;
-  for (const auto& [line, fields] : table.rows) {
+  std::vector<std::string> header;
+  csv::visit_rows(path, component, [&](int line, std::vector<std::string>&& fields) {
+    if (header.empty()) {
+      header = std::move(fields);
+      return;
+    }
     MapPoint point{{}, line};
     for (std::size_t i = 0; i < 3; ++i) {
-      point.at[i] = csv::real_field(fields[i], path, line, component, table.header[i]);
+      point.at[i] = csv::real_field(fields[i], path, line, component, header[i]);
       if (!physics::mt::is_in_coordinate_range(point.at[i]))
         refuse_off_earth(fmt::format("{}:{}", path, line), fields[i]);
     }
     points.push_back(point);
-  }
+  });
   return points;
 }
 

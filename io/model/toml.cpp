@@ -67,11 +67,12 @@ Eigen::VectorXd fill(const TensorGrid& grid, const Shapes& shapes) {
     return grid.has(axis) ? Interval{edges[at], edges[at + 1]} : Interval{};
   };
   Eigen::VectorXd resistivity(grid.n_cells());
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy) {
-      for (int ix = 0; ix < grid.n_x(); ++ix) {
+  Shapes::Strips strips;
+  for (int iy = 0; iy < grid.n_y(); ++iy) {
+    for (int ix = 0; ix < grid.n_x(); ++ix) {
+      for (int iz = 0; iz < grid.n_z(); ++iz) {
         resistivity[grid.index(iz, iy, ix)] =
-            shapes.resistivity_ohm_m({range(Axis::x, ix), range(Axis::y, iy), range(Axis::z, iz)});
+            shapes.resistivity_ohm_m({range(Axis::x, ix), range(Axis::y, iy), range(Axis::z, iz)}, strips);
       }
     }
   }

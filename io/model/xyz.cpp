@@ -125,7 +125,8 @@ std::string without_commas(std::string_view line) {
 /// Takes the line that names the columns. errors: FormatError.
 void take_columns(const text::LineReader& lines, Table& table) {
   const std::string text = without_commas(lines.text());
-  const auto names = text::words(text);
+  auto names = text::words(text);
+  if (names.size() < 3) names.resize(3);  // so that there are names to compare; the line is refused
   table.is_volume = names.front() == "x_m";
   const std::size_t n = table.is_volume ? 4 : 3;
   const bool is_linear = names.back() == "resistivity_ohm_m";

@@ -246,10 +246,10 @@ class Group {
     const auto same = [](const StationRow& a, const StationRow& b) {
       return a.frequency_hz == b.frequency_hz;
     };
-    const auto repeated = std::ranges::unique(station.rows, same);
-    if (!repeated.empty())
-      remark(fmt::format("{} periods stand twice; the first of each is kept", repeated.size()));
-    station.rows.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(station.rows.begin(), station.rows.end(), same);
+    if (repeated != station.rows.end())
+      remark(fmt::format("{} periods stand twice; the first of each is kept", station.rows.end() - repeated));
+    station.rows.erase(repeated, station.rows.end());
   }
 
   [[nodiscard]] mt::Conventions stated() const {

@@ -80,6 +80,8 @@ class OccamReader {
   }
 
   void read_sites(std::string_view value) {
+    if (!stations_.empty())
+      lines_.refuse("second_sites", "expected \"SITES:\" once, got it again; are these two files in one?");
     std::set<std::string> taken;
     for (int n = count(value, "a number of sites"); n > 0; --n) {
       lines_.require_next("the name of a site");

@@ -16,7 +16,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -121,6 +123,45 @@ void check_numbers(const std::string& path, double n_expected) {
                  fmt::format("expected {} elevations, as ncols and nrows say, got {}; is the file "
                              "cut off?",
                              n_expected, n));
+}
+
+/// Checks the counts in the head of an ESRI ASCII grid, for which GDAL takes memory before it looks for the
+/// numbers. errors: FormatError.
+void check_counts(const std::string& path) {
+  constexpr std::size_t looked_at = 4096;
+  const std::string bytes = text::lower(text::read_bytes_up_to(path, looked_at));
+  const auto words = text::words(bytes);
+  const auto count = [&](std::string_view name) {
+    const auto at = std::ranges::find(words, name);
+    double n = 0.0;  // as GDAL reads it: the digits that the word begins with
+    if (at != words.end() && at + 1 != words.end()) {
+      const std::string_view word = *(at + 1);
+      std::from_chars(word.data(), word.data() + word.size(), n);
+    }
+    return n;
+  };
+  const double n_columns = count("ncols"), n_rows = count("nrows");
+  const auto n_bytes = static_cast<double>(std::filesystem::file_size(path));
+  if (n_columns > n_bytes || n_rows > n_bytes || n_columns * n_rows > n_bytes)
+    throw core::FormatError(
+        "io::raster#wrong_count",
+        "{}:1: expected {} x {} elevations, as ncols and nrows say, but the file has only "
+        "{} bytes; is it cut off?",
+        path, n_columns, n_rows, n_bytes);
+}
+
+/// Checks a grid that GDAL found in a list of points: one point far off gives a grid of any size. errors:
+/// FormatError.
+void check_grid(const std::string& path, int n_columns, int n_rows) {
+  constexpr double some = 1e4, pixels_per_byte = 64.0;
+  const auto n_bytes = static_cast<double>(std::filesystem::file_size(path));
+  if (n_columns <= n_bytes && static_cast<double>(n_columns) * n_rows <= some + pixels_per_byte * n_bytes)
+    return;
+  throw core::FormatError(
+      "io::raster#not_a_grid",
+      "{}: expected the points of a grid, but at their distances they span {} x {} places "
+      "in a file of {} bytes; does one of them lie far off, or between the others?",
+      path, n_columns, n_rows, n_bytes);
 }
 
 /// Returns the driver that takes a file by its head; null where none does.
@@ -234,13 +275,16 @@ ElevationRaster::ElevationRaster(const std::string& path) : impl_(std::make_uniq
   static_cast<void>(format_of(path));
   const Quiet quiet;
   impl_->path = path;
-  const bool is_ascii = std::string_view(GDALGetDriverShortName(driver_of(path))) == "AAIGrid";
+  const std::string_view driver = GDALGetDriverShortName(driver_of(path));
+  const bool is_ascii = driver == "AAIGrid";
+  if (is_ascii) check_counts(path);
   const char* all_digits[] = {"DATATYPE=Float64", nullptr};
   impl_->dataset.reset(GDALOpenEx(path.c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY, drivers.data(),
                                   is_ascii ? all_digits : nullptr, nullptr));
   if (!impl_->dataset || GDALGetRasterCount(impl_->dataset.get()) < 1)
     throw core::FormatError("io::raster#not_read", "{}: expected a raster of elevations, but {}", path,
                             Quiet::message().empty() ? "it has no band" : Quiet::message());
+  if (driver == "XYZ") check_grid(path, n_columns(), n_rows());
   if (is_ascii) check_numbers(path, static_cast<double>(n_columns()) * n_rows());
   if (GDALGetGeoTransform(impl_->dataset.get(), impl_->transform.data()) != CE_None)
     throw core::FormatError(

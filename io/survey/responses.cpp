@@ -294,9 +294,9 @@ std::vector<mt::Response> read_responses_csv(const std::string& path) {
   }
   std::vector<mt::Response> responses;
   for (const auto& [line, f] : table.rows) {
-    const auto value = [&, n = line](std::size_t column) {
-      return f[column].empty() ? mt::not_given
-                               : csv::real_field(f[column], path, n, component, table.header[column]);
+    const auto value = [&, n = line, &row = f](std::size_t column) {
+      return row[column].empty() ? mt::not_given
+                                 : csv::real_field(row[column], path, n, component, table.header[column]);
     };
     if (f[1] != "TE" && f[1] != "TM")
       throw core::FormatError("io::read_responses_csv#unknown_mode",

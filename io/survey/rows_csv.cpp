@@ -48,7 +48,9 @@ class Columns {
   Columns(const core::Table& table, std::string path) : table_(table), path_(std::move(path)) {}
   [[nodiscard]] double at(const std::string& name, std::size_t row) const {
     if (!table_.has(name)) return mt::not_given;
-    if (!table_.column(name).is_numbers())
+    const bool is_numbers = table_.column(name).is_numbers();
+    if (!is_numbers && table_.texts(name)[row].empty()) return mt::not_given;  // a column without any number
+    if (!is_numbers)
       throw core::FormatError("io::survey::read_rows_csv#not_numbers",
                               "{}:1: expected numbers in column {}, got texts; correct them", path_, name);
     return table_.numbers(name)[row];

@@ -176,8 +176,8 @@ std::vector<SiteRow> read_sites_csv(const std::string& path) {
   std::multimap<double, SiteRow> places;
   for (const auto& [line, fields] : table.rows) {
     const std::string place = fmt::format("{}:{}", path, line);
-    const auto metres = [&, n = line](std::size_t column) {
-      const double value = csv::real_field(fields[column], path, n, component, table.header[column]);
+    const auto metres = [&, n = line, &row = fields](std::size_t column) {
+      const double value = csv::real_field(row[column], path, n, component, table.header[column]);
       if (!mt::is_in_coordinate_range(value))
         throw core::FormatError("io::read_sites_csv#out_of_range",
                                 "{}: expected a site within {:g} m of the origin, got {:g} m", place,

@@ -37,6 +37,7 @@ double twice_area(const std::vector<Flat>& corners) {
 template <class Inside>
 std::vector<Flat> clipped(const std::vector<Flat>& corners, Inside&& depth_inside) {
   std::vector<Flat> result;
+  result.reserve(corners.size() + 2);
   for (std::size_t i = 0; i < corners.size(); ++i) {
     const Flat from = corners[i], to = corners[(i + 1) % corners.size()];
     const double a = depth_inside(from), b = depth_inside(to);
@@ -147,7 +148,18 @@ Box Polygon::bounding_box() const {
 }
 
 double Polygon::clip_area_fraction(const Box& box) const {
-  const auto [u, v] = ranges_of(box, plane_);
+  return clip_area_fraction(strip(first_range(box)), box);
+}
+
+Interval Polygon::first_range(const Box& box) const { return ranges_of(box, plane_).first; }
+
+Polygon::Strip Polygon::strip(const Interval& u) const {
+  std::vector<Flat> part = clipped(outline_, [&](Flat p) { return p.u_m - u.from; });
+  return {u, clipped(part, [&](Flat p) { return u.to - p.u_m; })};
+}
+
+double Polygon::clip_area_fraction(const Strip& strip, const Box& box) const {
+  const Interval u = strip.u, v = ranges_of(box, plane_).second;
   const double area = u.length() * v.length();
   if (!(u.from < u.to && v.from < v.to && std::isfinite(area))) {
     const Names names = names_of(plane_);
@@ -155,9 +167,7 @@ double Polygon::clip_area_fraction(const Box& box) const {
                                 "expected a rectangle with an area, got {} {} … {} m, {} {} … {} m", names.u,
                                 u.from, u.to, names.v, v.from, v.to);
   }
-  std::vector<Flat> part = clipped(outline_, [&](Flat p) { return p.u_m - u.from; });
-  part = clipped(part, [&](Flat p) { return u.to - p.u_m; });
-  part = clipped(part, [&](Flat p) { return p.v_m - v.from; });
+  std::vector<Flat> part = clipped(strip.outline, [&](Flat p) { return p.v_m - v.from; });
   part = clipped(part, [&](Flat p) { return v.to - p.v_m; });
   return std::clamp(0.5 * std::abs(twice_area(part)) / area, 0.0, 1.0);
 }

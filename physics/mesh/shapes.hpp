@@ -94,6 +94,18 @@ class Polygon {
   /// sides).
   [[nodiscard]] double clip_area_fraction(const Box& box) const;
 
+  /// The part within a range of the first coordinate.
+  struct Strip {
+    Interval u;
+    std::vector<Flat> outline;
+  };
+  [[nodiscard]] Strip strip(const Interval& u) const;
+  /// Returns the share of a box whose range along the first coordinate is that of the strip, with the bits of
+  /// the function above. Boxes above each other cost the corners of their strip only. errors: likewise.
+  [[nodiscard]] double clip_area_fraction(const Strip& strip, const Box& box) const;
+  /// Returns the range of a box along the first coordinate of the plane.
+  [[nodiscard]] Interval first_range(const Box& box) const;
+
  private:
   std::vector<Point> corners_;
   std::vector<Flat> outline_;

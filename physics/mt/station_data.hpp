@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/boxed.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <optional>
@@ -41,8 +42,8 @@ struct StationRow {
   double frequency_hz = not_given;
   Elements::Values values = missing_values();
   Elements::Errors errors = missing_errors();  ///< errors of each part; from `covariance` where that is given
-  std::optional<ElementCovariance> covariance{};  ///< absent: the elements are independent
-  std::optional<SignalAndNoise> estimates{};      ///< those that the covariance comes from, where known
+  core::Boxed<ElementCovariance> covariance{};  ///< absent: the elements are independent
+  core::Boxed<SignalAndNoise> estimates{};      ///< those that the covariance comes from, where known
   ChannelAzimuths azimuths{};
 
   [[nodiscard]] bool is_missing(Element element) const;

@@ -9,7 +9,7 @@ for script in scripts/setup.sh scripts/peers.sh; do
   if "$script" --no-such-option >/dev/null 2>&1; then echo "FAILED: $script accepted an unknown option"; exit 1; fi
 done
 missing=$(scripts/setup.sh --tests --print)
-for package in $(grep -oE '`[^`]*`' docs/build.md | tr -d '`' | tr ' ' '\n' | grep -E '^(lib[a-z0-9-]+-dev|openmpi-bin|proj-data|fonts-dejavu-core|catch2|paraview|python3-paraview|xvfb|xauth|chromium-headless-shell)$'); do
+for package in $(grep -oE '`[^`]*`' docs/build.md | tr -d '`' | tr ' ' '\n' | grep -E '^(lib[a-z0-9-]+-dev|openmpi-bin|proj-data|fonts-dejavu-core|catch2|paraview|python3-paraview|xvfb|xauth|clang|chromium-headless-shell)$'); do
   grep -qw -- "$package" scripts/setup.sh || { echo "FAILED: docs/build.md names $package, scripts/setup.sh does not install it"; exit 1; }
 done
 if [ -z "$missing" ]; then

@@ -280,6 +280,7 @@ TEST_CASE("models: a lattice of points in any order becomes cells half-way betwe
              HasId("resistivity_out_of_range", {"m.xyz:3"}));
   CHECK_THAT(xyz_refusal("y_m z_m log10_resistivity\n0 1\n"), HasId("wrong_row", {"m.xyz:2"}));
   CHECK_THAT(xyz_refusal("y_m log10_resistivity\n"), HasId("wrong_columns", {"m.xyz:1"}));
+  CHECK_THAT(xyz_refusal(",\n"), HasId("wrong_columns", {"m.xyz:1"}));
   CHECK_THAT(xyz_refusal("y_m z_m log10_resistivity\n"), HasId("no_rows", {}));
 }
 

@@ -129,6 +129,7 @@ TEST_CASE("Occam2D: wrong counts, missing and negative errors, other types are r
 
 TEST_CASE("Occam2D: errors name the line and what was expected", "[occam2d]") {
   CHECK_THAT(refusal("FORMAT: OCCAM2MTDATA_9.0\n"), HasId("unknown_version", {"d.dat:1"}));
+  CHECK_THAT(refusal(head + "SITES: 1\n d\n"), HasId("second_sites", {"d.dat"}));
   CHECK_THAT(refusal(head + "DATA BLOCKS: 1\n 4 1 1 2 0.1\n"), HasId("not_in_range", {"d.dat:15", "3"}));
   CHECK_THAT(refusal(head + "DATA BLOCKS: 1\n 1 3 1 2 0.1\n"), HasId("not_in_range", {"d.dat:15", "2"}));
   CHECK_THAT(refusal(head + "DATA BLOCKS: 1\n 1 1 1 x 0.1\n"), HasId("not_a_number", {"d.dat:15"}));

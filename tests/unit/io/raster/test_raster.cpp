@@ -76,6 +76,21 @@ TEST_CASE("raster: texts without a system keep their numbers", "[raster]") {
   CHECK(read[4].elevation_m == 5.0);
 }
 
+TEST_CASE("raster: points that would span a grid without end are a format error", "[raster]") {
+  const TemporaryFolder folder;
+  const std::string far = write_text(folder, "far.xyz", "10000000000 0 303\n0 20 4\n10 20 5\n");
+  CHECK_THAT(error_of<core::FormatError>([&] { raster::ElevationRaster file(far); }),
+             HasId("not_a_grid", {far, "1000000001 x 2", "33 bytes"}));
+}
+
+TEST_CASE("raster: an ASCII grid of more numbers than its file has bytes is a format error", "[raster]") {
+  const TemporaryFolder folder;
+  const std::string cut =
+      write_text(folder, "cut.asc", "NCOLS 3\nnrows 1000000\nxllcorner 1\nyllcorner 2\ncellsize 1\n1 2 3\n");
+  CHECK_THAT(error_of<core::FormatError>([&] { raster::ElevationRaster file(cut); }),
+             HasId("wrong_count", {cut, "3 x 1000000", "63 bytes"}));
+}
+
 TEST_CASE("raster: other files are none", "[raster]") {
   const TemporaryFolder folder;
   for (const char* text : {"", "site,y_m\na,0\n", "1 2 3 4\n5 6 7 8\n", "y z\n0 1\n",

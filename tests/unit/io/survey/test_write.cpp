@@ -119,6 +119,10 @@ TEST_CASE("table of transfer functions: columns may lack, and senseless rows are
   CHECK(some[0].rows[1].is_missing(physics::mt::Element::zxy));
   CHECK(std::isnan(some[0].site.latitude_deg));
   CHECK(some[1].site.name == "7");
+  // Written for stations without that element: a column of empty fields.
+  const auto without = survey::read_rows_csv(file("site,period_s,Zxx_re_ohm,Zxx_im_ohm\na,1,,\na,2,,\n"));
+  REQUIRE(without.size() == 1);
+  CHECK(without[0].rows[0].is_missing(physics::mt::Element::zxx));
   const auto refusal = [&](const std::string& text) {
     return error_of<core::FormatError>([&] { static_cast<void>(survey::read_rows_csv(file(text))); });
   };

@@ -53,6 +53,14 @@ StationRow with_covariance() {
 
 }  // namespace
 
+TEST_CASE("station data: a row without a covariance takes no room for one", "[physics][mt][station]") {
+  CHECK(sizeof(StationRow) < sizeof(ElementCovariance) / 4);
+  StationRow row = with_covariance();
+  const StationRow copy = row;
+  row.covariance->setZero();
+  CHECK(copy.covariance->norm() > 0.0);
+}
+
 TEST_CASE("station data: rotation maps fields of one frame to those of the other", "[physics][mt][station]") {
   StationRow row = some_row();
   row.azimuths = ChannelAzimuths::along(25.0);
