@@ -539,6 +539,7 @@ void describe(FileInfo& info) {
       return describe_modem_model(info);
     case survey::FileKind::occam2d_model:
     case survey::FileKind::mare2dem_model:
+    case survey::FileKind::femtic_model:
     case survey::FileKind::xyz_model:
     case survey::FileKind::gocad_sgrid:
       return add_earth_facts(info, model::read_model(info.path));
@@ -564,8 +565,7 @@ void describe(FileInfo& info) {
     default:
       break;
   }
-  if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
-    return describe_stations(info);
+  if (text::lower(info.path).ends_with(".edi")) return describe_stations(info);
   if (model::is_elevation_map(info.path)) {
     info.format = raster::format_of(info.path);
     info.facts.emplace_back(elevation_map);
@@ -573,11 +573,10 @@ void describe(FileInfo& info) {
   }
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
-      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC data, "
+      "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, "
       "WSINV3DMT, XYZ, GOCAD SGrid, TOML, HDF5, safetensors, a raster, or CSV with a header line, got a file "
-      "of "
-      "unknown format; convert it to one of these (docs/model-files.md), or look whether its first lines are "
-      "missing",
+      "of unknown format; convert it to one of these (docs/model-files.md), or look whether its first lines "
+      "are missing",
       info.path);
 }
 

@@ -2,6 +2,7 @@
 #include "io/model/read.hpp"
 
 #include "engine/core/error.hpp"
+#include "io/femtic/model.hpp"
 #include "io/gocad/sgrid.hpp"
 #include "io/mare2dem/model.hpp"
 #include "io/model/hdf5.hpp"
@@ -46,6 +47,8 @@ PlacedModel read(const std::string& path, survey::FileKind kind) {
       return {occam2d::read_model(path)};
     case survey::FileKind::mare2dem_model:
       return {mare2dem::read_model(path)};
+    case survey::FileKind::femtic_model:
+      return {femtic::read_model(path)};
     case survey::FileKind::xyz_model:
       return read_xyz(path);
     case survey::FileKind::gocad_sgrid:
@@ -53,13 +56,14 @@ PlacedModel read(const std::string& path, survey::FileKind kind) {
     case survey::FileKind::toml:
       return read_placed_toml(path);
     default:
-      throw core::FormatError("io::model::read#not_a_model",
-                              "{}:1: expected a model (ModEM, WSINV3DMT, Occam2D, MARE2DEM, XYZ, GOCAD "
-                              "SGrid, TOML with [background] or "
-                              "[cells], or an HDF5 result), got {}; check the path",
-                              path,
-                              kind == survey::FileKind::unknown ? std::string_view("a file of unknown format")
-                                                                : core::word(kind));
+      throw core::FormatError(
+          "io::model::read#not_a_model",
+          "{}:1: expected a model (ModEM, WSINV3DMT, Occam2D, MARE2DEM, FEMTIC, XYZ, GOCAD "
+          "SGrid, TOML with [background] or "
+          "[cells], or an HDF5 result), got {}; check the path",
+          path,
+          kind == survey::FileKind::unknown ? std::string_view("a file of unknown format")
+                                            : core::word(kind));
   }
 }
 
@@ -83,6 +87,7 @@ bool is_model_file(const std::string& path) {
     case survey::FileKind::modem_model_3d:
     case survey::FileKind::occam2d_model:
     case survey::FileKind::mare2dem_model:
+    case survey::FileKind::femtic_model:
     case survey::FileKind::xyz_model:
     case survey::FileKind::gocad_sgrid:
     case survey::FileKind::toml:

@@ -2,6 +2,7 @@
 #include "io/survey/kinds.hpp"
 
 #include "io/emtf/xml.hpp"
+#include "io/femtic/model.hpp"
 #include "io/femtic/observe.hpp"
 #include "io/gocad/sgrid.hpp"
 #include "io/jones/jones.hpp"
@@ -128,6 +129,7 @@ FileKind kind_of_file(const std::string& path) {
   if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
   if (occam2d::is_occam2d_data(bytes)) return FileKind::occam2d_data;
   if (femtic::is_observe(bytes)) return FileKind::femtic_data;
+  if (femtic::is_resistivity_block(bytes)) return FileKind::femtic_model;
   if (wsinv::is_wsinv_data(bytes)) return FileKind::wsinv_data;
   if (occam2d::is_iteration(bytes)) return FileKind::occam2d_model;
   if (gocad::is_sgrid(bytes)) return FileKind::gocad_sgrid;

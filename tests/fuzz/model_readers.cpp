@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of models, surfaces and maps.
+#include "io/femtic/model.hpp"
 #include "io/gocad/sgrid.hpp"
 #include "io/mare2dem/model.hpp"
 #include "io/model/hdf5.hpp"
@@ -83,6 +84,10 @@ std::vector<Reader> foreign_models() {
            .beside_bytes = 128 * kibi,
            .tree_files = {"data/mare2dem_demo/Demo.0.resistivity+data/mare2dem_demo/Demo.poly"},
            .names = {"Demo.0.resistivity", "Demo.poly"}},
+          {.name = "femtic_model",
+           .read = reading(io::femtic::read_model),
+           .beside_bytes = 128 * kibi,
+           .names = {"r.dat", "mesh.dat"}},
           {.name = "gocad",
            .read = reading(io::gocad::read_model),
            .beside_bytes = 128 * kibi,
