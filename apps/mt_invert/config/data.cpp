@@ -139,6 +139,7 @@ struct FloorForm {
   FloorKind kind{};
   double floor = 0.0;
   std::string station;
+  std::vector<std::string> quantities;
   std::optional<Mode> mode;
   double least_s = Selection{}.min_period_s, most_s = Selection{}.max_period_s;
 };
@@ -150,24 +151,12 @@ Rows<FloorForm> floor_rows() {
           "in the units of `[data.floors]`; at most 10, but for phases")
           .required(),
       row("station", &FloorForm::station, "station name").usually("all"),
+      row("quantities", &FloorForm::quantities, "data of this kind by name, as of `[[data.mask]]`")
+          .otherwise("all"),
       row("mode", &FloorForm::mode, "data of this mode only").otherwise("both"),
       row("period_min_s", &FloorForm::least_s, periods_or_zero(), "shortest period of the rule")
           .otherwise("no limit"),
       row("period_max_s", &FloorForm::most_s, periods(), "longest period of the rule").otherwise("no limit")};
-}
-
-FloorRule read_floor(ConfigTable table) {
-  const FloorForm form = read(table, floor_rows(), FloorForm{});
-  if (form.kind != FloorKind::phase) detail::check(table, "floor", within(0.0, most), form.floor);
-  if (form.least_s > form.most_s)
-    table.refuse("period_min_s", "empty_interval",
-                 fmt::format("expected at most period_max_s = {}, got {}", form.most_s, form.least_s));
-  constexpr double digits = physics::mt::same_frequency;  // of periods and frequencies in files
-  FloorRule rule{
-      form.kind, form.floor, {.station = form.station, .mode = form.mode, .place = table.place("station")}};
-  if (form.least_s > 0.0) rule.where.max_frequency_hz = (1.0 + digits) / form.least_s;
-  if (form.most_s < Selection{}.max_period_s) rule.where.min_frequency_hz = (1.0 - digits) / form.most_s;
-  return rule;
 }
 
 /// An entry of [[data.mask]] as it is written: the file names data, a rule holds their codes.
@@ -239,6 +228,28 @@ Datum quantity_of(const ConfigTable& table, const std::string& name) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", rule.name);
   }
   table.refuse("quantities", "unknown_word", fmt::format("expected some of {}, got \"{}\"", names, name));
+}
+
+FloorRule read_floor(ConfigTable table) {
+  const FloorForm form = read(table, floor_rows(), FloorForm{});
+  if (form.kind != FloorKind::phase) detail::check(table, "floor", within(0.0, most), form.floor);
+  if (form.least_s > form.most_s)
+    table.refuse("period_min_s", "empty_interval",
+                 fmt::format("expected at most period_max_s = {}, got {}", form.most_s, form.least_s));
+  constexpr double digits = physics::mt::same_frequency;  // of periods and frequencies in files
+  FloorRule rule{
+      form.kind, form.floor, {.station = form.station, .mode = form.mode, .place = table.place("station")}};
+  for (const std::string& name : form.quantities) {
+    rule.where.data.push_back(quantity_of(table, name));
+    if (rule_of(rule.where.data.back()).floor != form.kind)
+      table.refuse(
+          "quantities", "other_kind",
+          fmt::format("expected data of kind = \"{}\", got \"{}\"; give each kind a floor of its own",
+                      core::word(form.kind), name));
+  }
+  if (form.least_s > 0.0) rule.where.max_frequency_hz = (1.0 + digits) / form.least_s;
+  if (form.most_s < Selection{}.max_period_s) rule.where.min_frequency_hz = (1.0 - digits) / form.most_s;
+  return rule;
 }
 
 physics::mt::Where read_mask(ConfigTable table) {

@@ -297,6 +297,12 @@ TEST_CASE("configuration: floors and masks of single stations, modes and periods
   CHECK(physics::mt::general_floors(floors).impedance_relative == 0.1);
   CHECK(config.data.selection.masks.at(0).mode == Mode::te);
   CHECK(read(config.toml).toml == config.toml);
+  const auto of_one =
+      read(minimal + "[[data.floor]]\nkind = \"impedance\"\nfloor = 0.2\nquantities = [\"zxy_re\"]\n");
+  CHECK(of_one.data.selection.floors.back().where.data == std::vector{physics::mt::Datum::zxy_re});
+  CHECK(physics::mt::general_floors(of_one.data.selection.floors).impedance_relative == 0.05);
+  CHECK_THAT(refusal(log10_rho + "floor = 1\nquantities = [\"phase_xy\"]\n"),
+             HasId("other_kind", {"quantities", "log10_rho", "phase_xy"}));
   CHECK_THAT(refusal(floor), HasId("missing_key", {"data.floor[0].floor"}));
   CHECK_THAT(refusal(log10_rho + "floor = 20\n"), HasId("out_of_range", {"c.toml:5", "0 to 10", "20"}));
   CHECK_THAT(refusal(log10_rho + "floor = 1\nperiod_min_s = 2\nperiod_max_s = 1\n"),
