@@ -249,6 +249,18 @@ std::vector<FrequencyCost> costs_of(const MeshSet& meshes, const Survey& survey)
   return costs;
 }
 
+/// Returns how far the limit of edges kept meshes from their rules, in a sentence; "" where it did not.
+std::string limit_in_words(const MeshSet& meshes, const MeshDesignOptions& options) {
+  const auto n =
+      std::ranges::count_if(meshes.bands, [](const BandMesh& band) { return band.coarsened > 1.0; });
+  if (n == 0) return {};
+  const double most = std::ranges::max_element(meshes.bands, {}, &BandMesh::coarsened)->coarsened;
+  return fmt::format(
+      "{} of {} meshes need more than the {:.3g} edges that they may have: their cells are up to {:.2g} "
+      "times as large as the rules ask.",
+      n, meshes.bands.size(), options.max_edges, most);
+}
+
 }  // namespace
 
 CertificateCost cost_of_certificate(const MeshSet& meshes, const Survey& survey,
@@ -264,11 +276,15 @@ Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& surve
   const Certifier certifier(comm, model, responses, meshes, limits.bytes, options.least_contrast);
   const auto batch = static_cast<std::size_t>(core::size_of(comm));  // threads share what is inside a solve
   const auto component = [](Datum datum) { return std::string(rule_of(element_of(rule_of(datum))).name); };
-  return measured(cost_of_certificate(meshes, survey, limits), limits, responses.frequencies_hz.size(), batch,
-                  CertificateRows(certifier.checks(), tolerance, component),
-                  [&](const std::vector<int>& frequencies, CertificateRows& rows) {
-                    certifier.measure(frequencies, rows);
-                  });
+  Certificate out =
+      measured(cost_of_certificate(meshes, survey, limits), limits, responses.frequencies_hz.size(), batch,
+               CertificateRows(certifier.checks(), tolerance, component),
+               [&](const std::vector<int>& frequencies, CertificateRows& rows) {
+                 certifier.measure(frequencies, rows);
+               });
+  if (const std::string limit = limit_in_words(meshes, options); !limit.empty())
+    out.note += (out.note.empty() ? "" : " ") + limit;
+  return out;
 }
 
 ResponseError tolerance_of(Accuracy accuracy) {
