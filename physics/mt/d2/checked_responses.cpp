@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -22,7 +23,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double coarser = 1.5;   // cells of the first estimate over those of the rules
+constexpr double coarser = 1.5;   // cells of an estimate over those of the mesh
 constexpr double order = 1.71;    // power of the cell size with which errors fall: 1.5 times doubles them
 constexpr double margin = 0.8;    // of the tolerance: an estimate above it calls for smaller cells
 constexpr double aimed_at = 0.6;  // of the tolerance, by these
