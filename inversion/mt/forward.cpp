@@ -76,14 +76,6 @@ core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
   return d3::response_map(std::move(simulation));
 }
 
-/// Computes responses of a section and checks them.
-d2::CheckedResponses check(MPI_Comm comm, const physics::mesh::Model& model, const Survey& survey,
-                           const ForwardOptions& options) {
-  const int max_nodes = options.max_nodes.value_or(usual_max_nodes);
-  return checked_responses(comm, model, survey, design(Sections{}, options.final_accuracy, options),
-                           {.tolerance = d2::tolerance_of(options.final_accuracy), .max_nodes = max_nodes});
-}
-
 /// Returns the maps of a survey. `make`: makes that from a model to the responses its data are made of.
 template <class Make>
 DataMaps maps_of(Survey survey, const physics::mt::DistortionUnknowns& distortion, Make make) {
@@ -143,11 +135,14 @@ core::MapPtr Simulations<Dimension>::final_responses(const Eigen::VectorXd& mode
                                                      const Survey& survey) const {
   if constexpr (std::is_same_v<Dimension, Sections>) {
     if (checks_results()) {
-      const physics::mesh::Model earth = earth_model(model);
-      const d2::CheckedResponses found = check(comm_, earth, survey, options_);
-      core::log::info("{}", found.in_words());
-      checked_ = {model, found.meshes, found.row(), found.limit_in_words()};
-      return found.map(comm_, earth, survey);
+      const auto keep = [self = this->shared_from_this(), model](const d2::CheckedResponses& found) {
+        core::log::info("{}", found.in_words());
+        self->checked_ = {model, found.meshes, found.row(), found.limit_in_words()};
+      };
+      return checked_map(comm_, earth_, survey, design_of_results(),
+                         {.tolerance = d2::tolerance_of(options_.final_accuracy),
+                          .max_nodes = options_.max_nodes.value_or(usual_max_nodes)},
+                         keep);
     }
   }
   return responses_of(of_results(model, survey));

@@ -73,7 +73,7 @@ struct Volumes {
 /// Makes the simulations of a run, `Sections` or `Volumes`, on meshes designed for a model, log10 of ohm m in
 /// all cells.
 template <class Dimension>
-class Simulations {
+class Simulations : public std::enable_shared_from_this<Simulations<Dimension>> {
  public:
   using Ptr = std::shared_ptr<const typename Dimension::Simulation>;
   /// Keeps what it is given. errors: InvalidArgument for meshes of cells with a section, other sizes or
@@ -84,8 +84,8 @@ class Simulations {
   [[nodiscard]] Ptr of_iterations(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
   /// Makes the simulation of a survey at the final accuracy.
   [[nodiscard]] Ptr of_results(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
-  /// Makes the map to the responses that the data of a survey are made of, at the final accuracy. Refines the
-  /// meshes of a section as the options say, and logs what that found.
+  /// Makes the map to the responses that the data of a survey are made of, at the final accuracy. It refines
+  /// the meshes of a section as the options say, and logs what that found. A shared pointer owns this.
   [[nodiscard]] core::MapPtr final_responses(const Eigen::VectorXd& model,
                                              const physics::mt::Survey& survey) const;
   /// Returns the meshes of `of_iterations`.

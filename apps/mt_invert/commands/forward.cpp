@@ -98,19 +98,22 @@ core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::
   return data_map(comm, model.earth, survey, std::move(meshes));
 }
 
-/// Likewise of a section whose responses are checked; refines their meshes to so many nodes.
+/// Likewise of a section whose responses are checked when they are computed; refines their meshes to so many
+/// nodes.
 core::MapPtr refined_map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
                             const cli::ForwardArguments& arguments) {
-  const mt::d2::CheckedResponses checked = checked_responses(
-      comm, model, survey, mt::d2::design_options(arguments.accuracy),
-      {.tolerance = mt::d2::tolerance_of(arguments.accuracy), .max_nodes = arguments.refined_nodes});
-  const std::string found = fmt::format("{}; this took the work of {:.1f} runs on the last meshes",
-                                        checked.in_words(), checked.runs);
-  core::log::info("{}", found);
-  if (arguments.mesh_report)
-    report_meshes(comm, checked.meshes.summary() + found + "\n",
-                  certify_meshes(comm, model, survey, checked.meshes, checked.check.tolerance));
-  return mt::data_map(checked.map(comm, model, survey), checked.layout, survey);
+  const auto report = [comm, &model, &survey, &arguments](const mt::d2::CheckedResponses& checked) {
+    const std::string found = fmt::format("{}; this took the work of {:.1f} runs on the last meshes",
+                                          checked.in_words(), checked.runs);
+    core::log::info("{}", found);
+    if (arguments.mesh_report)
+      report_meshes(comm, checked.meshes.summary() + found + "\n",
+                    certify_meshes(comm, model, survey, checked.meshes, checked.check.tolerance));
+  };
+  core::MapPtr responses = checked_map(
+      comm, model.earth, survey, mt::d2::design_options(arguments.accuracy),
+      {.tolerance = mt::d2::tolerance_of(arguments.accuracy), .max_nodes = arguments.refined_nodes}, report);
+  return mt::data_map(std::move(responses), mt::needed_responses(survey), survey);
 }
 
 core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
@@ -160,9 +163,12 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments, const cli
   const core::MapPtr map = map_of(comm, model, sites.survey, arguments);
 
   // 3. Responses
-  if (prints_csv || !arguments.output_path.empty()) {
+  const bool writes = prints_csv || !arguments.output_path.empty();
+  if (writes || arguments.refined_nodes > 0) {
     const Eigen::VectorXd predicted = map->value(resistivity_ohm_m(model));
-    core::on_rank_zero(comm, [&] { write_output(arguments.output_path, sites, predicted, dimension == 3); });
+    if (writes)
+      core::on_rank_zero(comm,
+                         [&] { write_output(arguments.output_path, sites, predicted, dimension == 3); });
   }
   return 0;
 }

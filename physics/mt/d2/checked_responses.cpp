@@ -76,32 +76,42 @@ struct Band {
   std::vector<ResponseError> error;
 };
 
-/// The simulation on the meshes that were found, whose value at their model is known already. It is made when
-/// something else is asked of it: large meshes take memory.
-class KnownResponses final : public core::DifferentiableMap {
+/// Responses that are checked wherever they are evaluated.
+class CheckedMap final : public core::DifferentiableMap {
  public:
-  KnownResponses(std::function<core::MapPtr()> make, int communicator, Eigen::VectorXd model,
-                 Eigen::VectorXd values)
-      : make_(std::move(make)),
-        communicator_(communicator),
-        model_(std::move(model)),
-        values_(std::move(values)) {}
-  [[nodiscard]] Eigen::Index size_in() const override { return model_.size(); }
-  [[nodiscard]] Eigen::Index size_out() const override { return values_.size(); }
-  [[nodiscard]] std::string name() const override { return "mt::d2::CheckedResponses"; }
-  [[nodiscard]] int communicator_id() const override { return communicator_; }
+  CheckedMap(MPI_Comm comm, mesh::Earth earth, Survey survey, const MeshDesignOptions& options,
+             const ResponseCheck& check, std::function<void(const CheckedResponses&)> found)
+      : comm_(comm),
+        earth_(std::move(earth)),
+        survey_(std::move(survey)),
+        options_(options),
+        check_(check),
+        found_(std::move(found)),
+        size_out_(needed_responses(survey_).size()) {}
+  [[nodiscard]] Eigen::Index size_in() const override { return earth_.grid.n_cells(); }
+  [[nodiscard]] Eigen::Index size_out() const override { return size_out_; }
+  [[nodiscard]] std::string name() const override { return "mt::d2::checked_map"; }
+  [[nodiscard]] int communicator_id() const override { return Simulation::id_of(comm_); }
 
  private:
   Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override {
-    return x == model_ ? values_ : make_()->value(x);
+    CheckedResponses checked =
+        checked_responses(comm_, mesh::resistivity_model(earth_, x), survey_, options_, check_);
+    found_(checked);
+    return std::move(checked.values);
   }
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override {
-    return make_()->linearize(x);
+    MeshSet meshes = design_meshes(mesh::resistivity_model(earth_, x), survey_, options_);
+    return simulation_of(comm_, earth_, survey_, std::move(meshes))->linearize(x);
   }
 
-  std::function<core::MapPtr()> make_;
-  int communicator_;
-  Eigen::VectorXd model_, values_;
+  MPI_Comm comm_;
+  mesh::Earth earth_;
+  Survey survey_;
+  MeshDesignOptions options_;
+  ResponseCheck check_;
+  std::function<void(const CheckedResponses&)> found_;
+  Eigen::Index size_out_;
 };
 
 /// Finds meshes whose responses pass, by solving on finer and finer ones.
@@ -237,7 +247,6 @@ class Checker {
     const ThreadsWithin memory(check_.bytes, largest_factor_bytes(some));
     const auto simulation = simulation_of(comm_, model_.earth, part, some);
     const Eigen::VectorXd values = simulation->value(mesh::resistivity_ohm_m(model_));
-    out_.communicator_id = simulation->communicator_id();
     const auto& keys = simulation->layout().keys();
     for (std::size_t k = 0; k < keys.size(); ++k) {
       const auto& [element, frequency, station] = keys[k];
@@ -337,17 +346,15 @@ std::string CheckedResponses::in_words() const {
   return text;
 }
 
-core::MapPtr CheckedResponses::map(MPI_Comm comm, const mesh::Model& model, const Survey& survey) const {
-  return std::make_shared<const KnownResponses>(
-      [comm, earth = model.earth, survey, meshes = meshes] {
-        return simulation_of(comm, earth, survey, meshes);
-      },
-      communicator_id, mesh::resistivity_ohm_m(model), values);
-}
-
 CheckedResponses checked_responses(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
                                    const MeshDesignOptions& options, const ResponseCheck& check) {
   return Checker(comm, model, survey, options, check).run();
+}
+
+core::MapPtr checked_map(MPI_Comm comm, mesh::Earth earth, Survey survey, const MeshDesignOptions& options,
+                         const ResponseCheck& check, std::function<void(const CheckedResponses&)> found) {
+  return std::make_shared<const CheckedMap>(comm, std::move(earth), std::move(survey), options, check,
+                                            std::move(found));
 }
 
 }  // namespace lodestone::physics::mt::d2

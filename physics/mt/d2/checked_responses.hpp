@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -42,7 +43,6 @@ struct CheckedResponses {
   std::vector<std::string> left_out{};  ///< stations on the edge of two columns, whose errors were not judged
   double runs = 0.0;                    ///< work of everything over that of one run on `meshes`
   ResponseCheck check{};
-  int communicator_id = 0;  ///< that of the simulations
 
   /// Returns the estimate of all meshes as a row of a certificate.
   [[nodiscard]] CertificateRow row() const;
@@ -50,8 +50,6 @@ struct CheckedResponses {
   [[nodiscard]] std::string limit_in_words() const;
   /// Returns what was found in a sentence.
   [[nodiscard]] std::string in_words() const;
-  /// Makes the map from resistivities to the responses on these meshes, which knows its value at `model`.
-  [[nodiscard]] core::MapPtr map(MPI_Comm comm, const mesh::Model& model, const Survey& survey) const;
 };
 
 /// Computes the responses that the data of a survey are made of and estimates their errors from meshes with
@@ -62,5 +60,11 @@ struct CheckedResponses {
 [[nodiscard]] CheckedResponses checked_responses(MPI_Comm comm, const mesh::Model& model,
                                                  const Survey& survey, const MeshDesignOptions& options,
                                                  const ResponseCheck& check);
+
+/// Makes the map from resistivities to responses that are checked at every value; its derivative is that on
+/// the meshes of the rules. `found`: gets what each check found. collective over `comm`.
+[[nodiscard]] core::MapPtr checked_map(MPI_Comm comm, mesh::Earth earth, Survey survey,
+                                       const MeshDesignOptions& options, const ResponseCheck& check,
+                                       std::function<void(const CheckedResponses& found)> found);
 
 }  // namespace lodestone::physics::mt::d2

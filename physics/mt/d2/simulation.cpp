@@ -242,9 +242,10 @@ Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
 Eigen::Index Simulation::size_out() const { return impl_->layout.size(); }
 /// Returns one more than the handle, since that of the world is 0 in Open MPI, the number of serial maps. The
 /// rank's own communicator is known before MPI is started too.
-int Simulation::communicator_id() const {
-  return impl_->comm == MPI_COMM_SELF ? -1 : static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1;
+int Simulation::id_of(MPI_Comm comm) {
+  return comm == MPI_COMM_SELF ? -1 : static_cast<int>(MPI_Comm_c2f(comm)) + 1;
 }
+int Simulation::communicator_id() const { return id_of(impl_->comm); }
 const ResponseLayout& Simulation::layout() const { return impl_->layout; }
 const MeshSet& Simulation::meshes() const { return impl_->meshes; }
 SolveCounts Simulation::counts() const {

@@ -50,6 +50,8 @@ class Simulation final : public core::DifferentiableMap {
   [[nodiscard]] Eigen::Index size_out() const override;
   [[nodiscard]] std::string name() const override { return "mt::d2::Simulation"; }
   [[nodiscard]] int communicator_id() const override;
+  /// Returns the identity of maps that are collective over `comm`.
+  [[nodiscard]] static int id_of(MPI_Comm comm);
 
   [[nodiscard]] const ResponseLayout& layout() const;
   [[nodiscard]] const MeshSet& meshes() const;
