@@ -248,8 +248,8 @@ void draw_panel(Canvas& canvas, const Drawn& drawn, const CellColours& colours,
   if (options.contours && !is_cut(panel)) draw_section_contours(canvas, drawn);
   if (panel.investigated.size() > 0) draw_unseen(canvas, view, panel.investigated, frame.box(), place);
   for (const NamedBox& each : panel.frames) draw_frame(canvas, drawn, each.box);
-  canvas.end_clip();
   if (!panel.section.earth.surface.is_flat()) canvas.polyline(drawn.line(view.slice.surface), {ink, 1.2, {}});
+  canvas.end_clip();
   frame.draw(canvas);
   draw_stations(canvas, labels_of(drawn, frame.box().y - 12.0));
 }
