@@ -57,6 +57,16 @@ with Folder() as folder:
     expect(0, ["wrote"], "forward", "--model", half, "--sites", first, *coarse, "-o", folder / "again.dat")
     expect(0, ["half-space", "layered", "tolerance"], "forward", "--model", half, "--sites", sites, "--periods", "1", *coarse, "--mesh-report")
 
+    # Tippers alone are inverted without a key that says so, and the log states it; a key that asks for more is refused
+    with open(first) as file:
+        blocks = file.read()
+    start = blocks.index("> Full_Vertical_Components")
+    folder.write("tippers.dat", blocks[blocks.rindex("\n#", 0, blocks.rindex("\n#", 0, start)) + 1:])
+    tippers = folder.write("tippers.toml", '[data]\nstation_files = ["tippers.dat"]\n[data.floors]\ntipper_absolute = 0.02\n[grid]\nn_columns = 8\nn_rows = 8\nn_layers = 8\n')
+    result = expect(0, [], "invert", tippers, "--dim", "3", "-o", folder / "tippers", "--dry-run")
+    check("tippers are inverted" in result.stdout + result.stderr, "the log says that tippers are inverted")
+    expect_error(5, "no_usable_datum", ["tippers.toml:2"], "invert", tippers, "--dim", "3", "-o", folder / "tippers", "--set", 'data.kind="log10_rho_phase"', "--dry-run")
+
     # An inversion of these data, its files, and its continuation
     config = folder.write("run.toml", f"""[data]
 modem_file = "{first}"

@@ -192,6 +192,39 @@ std::optional<inversion::mt::CellAreas> areas_of(const config::RegularizationCon
       .place = fmt::format("{}: {}", config.covariance_place, config.covariance_file)};
 }
 
+/// Returns whether a station states one of these data, by an element of its rows or as such.
+bool states_any(const mt::StationData& station, const std::vector<mt::Datum>& data) {
+  return std::ranges::any_of(data, [&](mt::Datum datum) {
+    const mt::Elements needs = mt::rule_of(datum).needs;
+    const auto is_whole = [&](const mt::StationRow& row) {
+      return std::ranges::none_of(
+          mt::all_elements, [&](mt::Element each) { return needs.contains(each) && row.is_missing(each); });
+    };
+    return std::ranges::any_of(station.rows, is_whole) ||
+           std::ranges::any_of(station.readings, [&](const mt::Reading& reading) {
+             return reading.datum == datum && std::isfinite(reading.value);
+           });
+  });
+}
+
+/// Returns the selection with those data of the choices that the stations hold first. Where they hold none,
+/// the selection stays, and is refused as one that was asked for.
+mt::Selection chosen_selection(const config::DataConfig& data, const std::vector<mt::StationData>& stations,
+                               int dimension) {
+  mt::Selection selection = data.selection;
+  const auto is_held = [&](const config::DataChoice& choice) {
+    return choice.least_dimension <= dimension && dimension <= choice.most_dimension &&
+           std::ranges::any_of(stations, [&](const auto& each) { return states_any(each, choice.needed); });
+  };
+  const auto chosen = std::ranges::find_if(data.choices, is_held);
+  if (chosen == data.choices.end()) return selection;
+  if (chosen != data.choices.begin())
+    core::log::info("data.kind = \"from_data\": the stations hold no {}, so that their {} are inverted",
+                    data.choices.front().what, chosen->what);
+  selection.data = chosen->selected;
+  return selection;
+}
+
 }  // namespace
 
 mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config, int dimension) {
@@ -203,8 +236,10 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
         "map by profile.azimuth_deg",
         config.table.place(config.line.strike_deg ? "strike_deg" : "strike"));
   try {
-    return dimension == 3 ? io::survey::observe_on_map(read_stations(data), config.line, data.selection)
-                          : io::survey::observe(read_stations(data), config.line, data.selection);
+    const std::vector<mt::StationData> stations = read_stations(data);
+    const mt::Selection selection = chosen_selection(data, stations, dimension);
+    return dimension == 3 ? io::survey::observe_on_map(stations, config.line, selection)
+                          : io::survey::observe(stations, config.line, selection);
   } catch (const core::FileError& error) {
     throw core::FileError(
         core::Worded{fmt::format("{}; {} names it", error.what(), place_of_data(data)), error.place()});

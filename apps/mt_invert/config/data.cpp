@@ -13,11 +13,12 @@
 
 namespace lodestone::mt_invert::config {
 
-/// Form in which the data of each mode are inverted.
-enum class DataKind { log10_rho_phase, impedance, full_impedance, phase_tensor };
+/// Form in which the data of each mode are inverted. `from_data`: the first of several that the files hold.
+enum class DataKind { from_data, log10_rho_phase, impedance, full_impedance, phase_tensor };
 constexpr auto words(DataKind) {
   using enum DataKind;
-  return core::Words<DataKind>{{log10_rho_phase, "log10_rho_phase"},
+  return core::Words<DataKind>{{from_data, "from_data"},
+                               {log10_rho_phase, "log10_rho_phase"},
                                {impedance, "impedance"},
                                {full_impedance, "full_impedance"},
                                {phase_tensor, "phase_tensor"}};
@@ -93,7 +94,7 @@ Rows<DataConfig> selection_rows() {
 
 /// Data to be inverted as they are written.
 struct Measured {
-  DataKind kind = DataKind::log10_rho_phase;
+  DataKind kind = DataKind::from_data;
   std::vector<Mode> modes{Mode::te, Mode::tm};
   bool tipper = false, interstation = false;
 };
@@ -102,7 +103,8 @@ Rows<Measured> measured_rows() {
   return {
       row("kind", &Measured::kind,
           "log10 ρₐ and phase, or real and imaginary parts, of Zxy and Zyx; with `--dim 3` also all four "
-          "impedances or the phase tensor"),
+          "impedances or the phase tensor; `\"from_data\"`: log10 ρₐ and phase where the files hold "
+          "impedances, else what they hold, see below"),
       row("modes", &Measured::modes,
           "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
       row("tipper", &Measured::tipper, "invert Tzy as well, and Tzx with the two kinds for `--dim 3`"),
@@ -182,6 +184,7 @@ std::vector<Datum> quantities_of(Mode mode, DataKind kind) {
   const bool is_te = mode == Mode::te;
   using enum Datum;
   switch (kind) {
+    case DataKind::from_data:
     case DataKind::log10_rho_phase:
       return is_te ? std::vector{log10_rho_xy, phase_xy} : std::vector{log10_rho_yx, phase_yx};
     case DataKind::impedance:
@@ -218,6 +221,27 @@ std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form)
         "modes", "nothing_to_invert",
         "lists no mode while tipper and interstation are false; add a mode or set one of them to true");
   return result;
+}
+
+/// Returns what is inverted in turn, where the files lack what comes before; nothing where the kind is given.
+/// A single mode leaves out what belongs to both or to none.
+std::vector<DataChoice> choices_of(const ConfigTable& table, const Measured& form) {
+  if (form.kind != DataKind::from_data || form.modes.empty()) return {};
+  std::vector<DataChoice> choices;
+  const auto add = [&](std::string what, int from, int to, const Measured& alone) {
+    Measured with = alone;
+    with.tipper |= form.tipper;
+    with.interstation |= form.interstation;
+    choices.push_back({std::move(what), from, to, quantities_of(table, alone), quantities_of(table, with)});
+  };
+  add("apparent resistivities and phases", 1, 3, {DataKind::log10_rho_phase, form.modes});
+  add("impedances", 1, 3, {DataKind::impedance, form.modes});
+  if (form.modes.size() == 1) return choices;
+  add("phase tensors", 3, 3, {DataKind::phase_tensor, form.modes});
+  add("tippers", 2, 2, {DataKind::impedance, {}, true});
+  add("tippers", 3, 3, {DataKind::full_impedance, {}, true});
+  add("inter-station functions", 3, 3, {DataKind::full_impedance, {}, false, true});
+  return choices;
 }
 
 /// Returns a datum by its name.
@@ -334,7 +358,9 @@ DataConfig read_data_config(ConfigTable table) {
   check_frequencies(table, data.selection.frequencies_hz);
   choose_frequencies(data);
   data.table = table;
-  data.selection.data = quantities_of(table, read(table, measured_rows(), Measured{}));
+  const Measured form = read(table, measured_rows(), Measured{});
+  data.selection.data = quantities_of(table, form);
+  data.choices = choices_of(table, form);
   data.floors = read(table.table("floors"), floors_rows(), usual_floors(!is_edi(data)));
   data.selection.floors = physics::mt::floor_rules(data.floors);
   for (const ConfigTable& floor : table.tables("floor")) data.selection.floors.push_back(read_floor(floor));

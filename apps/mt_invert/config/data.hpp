@@ -19,6 +19,14 @@ constexpr auto words(UsedFrequencies) {
   return core::Words<UsedFrequencies>{{all, "all"}, {shared, "shared"}};
 }
 
+/// Data of one form, for runs of some dimensions.
+struct DataChoice {
+  std::string what;  ///< in words, plural
+  int least_dimension = 1, most_dimension = 3;
+  std::vector<physics::mt::Datum> needed;    ///< files with none of these do not suit
+  std::vector<physics::mt::Datum> selected;  ///< these, and what other keys add to them
+};
+
 /// Table [data]: where the observations come from and which of them are used.
 struct DataConfig {
   ConfigTable table{{}, {}};  ///< the table itself, for messages
@@ -34,6 +42,9 @@ struct DataConfig {
   UsedFrequencies frequencies = UsedFrequencies::all;
   physics::mt::ErrorFloors floors;  ///< as in `selection`
   physics::mt::Selection selection;
+  /// Forms in order, of which the first that the files hold takes the place of `selection.data`; empty where
+  /// the kind is given.
+  std::vector<DataChoice> choices;
 };
 
 /// Reads the table [data]. errors: ConfigError with file:line.

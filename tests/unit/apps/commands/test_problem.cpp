@@ -4,11 +4,13 @@
 #include "engine/core/error.hpp"
 #include "io/model/read.hpp"
 #include "physics/mt/units.hpp"
+#include "tests/support/capture.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace lodestone;
 using namespace lodestone::mt_invert;
@@ -46,7 +48,82 @@ std::string edi(const std::string& name, const std::string& latitude, const std:
   return text + ">END\n";
 }
 
+/// Returns an EDI file of one station that recorded two tippers and no electric field.
+std::string tipper_edi(const std::string& name, const std::string& latitude) {
+  std::string text = ">HEAD\nDATAID=" + name + "\nLAT=" + latitude + "\nLONG=17\nELEV=100\n>FREQ //2\n10 1\n";
+  for (const char* part : {"TXR.EXP", "TXI.EXP", "TYR.EXP", "TYI.EXP"})
+    text += std::string(">") + part + " //2\n0.1 0.2\n";
+  return text + ">END\n";
+}
+
+/// Returns the data of the EDI files in a folder, with these lines in [data].
+std::set<Datum> data_of_folder(const tests::TemporaryFolder& folder, const std::string& lines,
+                               int dimension) {
+  const auto config =
+      config::read_config(tests::write_text(folder, "c.toml", "[data]\nedi_folder = \".\"\n" + lines));
+  std::set<Datum> data;
+  for (const auto& key : commands::observe(config.data, config.profile, dimension).survey.keys)
+    data.insert(key.quantity);
+  return data;
+}
+
 }  // namespace
+
+TEST_CASE("observations: files of tippers alone are inverted as such unless the keys say otherwise",
+          "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", tipper_edi("a", "-23.5"));
+  tests::write_text(folder, "b.edi", tipper_edi("b", "-23.4"));
+  const auto of = [&](const std::string& lines, int dimension) {
+    return data_of_folder(folder, lines, dimension);
+  };
+  const std::set tzy{Datum::tzy_re, Datum::tzy_im},
+      tzx{physics::mt::datum("tzx_re"), physics::mt::datum("tzx_im")};
+  std::set both = tzy;
+  both.insert(tzx.begin(), tzx.end());
+  tests::Capture out(STDOUT_FILENO);
+  CHECK(of("", 2) == tzy);
+  CHECK_THAT(out.text(),
+             Catch::Contains("no apparent resistivities and phases") && Catch::Contains("tippers"));
+  CHECK(of("tipper = true\nkind = \"from_data\"\n", 2) == tzy);
+  CHECK(of("", 3) == both);
+  const auto refused = [&](const std::string& lines, int dimension) {
+    CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { (void)of(lines, dimension); }),
+               tests::HasId("no_usable_datum", {"c.toml:2", "data.edi_folder"}));
+  };
+  refused("", 1);
+  refused("kind = \"log10_rho_phase\"\n", 2);
+  refused("kind = \"phase_tensor\"\n", 3);
+  refused("modes = [\"te\"]\n", 2);
+}
+
+TEST_CASE("observations: files with impedances are inverted for them, with or without tippers", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  tests::write_text(folder, "b.edi", tipper_edi("b", "-23.4"));
+  const std::set usual(physics::mt::rho_and_phase.begin(), physics::mt::rho_and_phase.end());
+  for (const int dimension : {1, 2, 3}) CHECK(data_of_folder(folder, "", dimension) == usual);
+  std::set more = usual;
+  more.insert({Datum::tzy_re, Datum::tzy_im});
+  CHECK(data_of_folder(folder, "tipper = true\n", 3) == more);
+  CHECK(data_of_folder(folder, "modes = [\"tm\"]\n", 2) == std::set{Datum::log10_rho_yx, Datum::phase_yx});
+}
+
+TEST_CASE("observations: files that state parts of impedances as such are inverted for these", "[apps]") {
+  const std::string head =
+      "Format: EMData_2.2\nPhase Convention: lag\n# MT Frequencies: 1\n0.1\n# MT Receivers: 2\n"
+      "! X Y Z Theta Alpha Beta Length SolveStatic Name\n0 1000 0 0 0 0 0 0 west\n0 2000 0 0 0 0 0 0 east\n"
+      "# Data: 2\n! Type Freq# Tx# Rx# Data StdErr\n";
+  const tests::TemporaryFolder folder;
+  const auto of = [&](const std::string& rows) {
+    tests::write_text(folder, "d.emdata", head + rows);
+    const auto config = config::read_config(
+        tests::write_text(folder, "c.toml", "[data]\nmare2dem_file = \"d.emdata\"\nmodes = [\"te\"]\n"));
+    return commands::observe(config.data, config.profile, 2).survey.keys.front().quantity;
+  };
+  CHECK(of("113 1 1 1 1e-3 1e-4\n114 1 1 2 1e-3 1e-4\n") == Datum::zxy_re);
+  CHECK(of("123 1 1 1 2 0.1\n104 1 1 2 45 1\n") == Datum::log10_rho_xy);
+}
 
 TEST_CASE("observations: limits of phases hold for files of profile data", "[apps]") {
   const std::string rows =
