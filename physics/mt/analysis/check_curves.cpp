@@ -21,6 +21,8 @@ constexpr double most_of_them = 2.0 / 3;  // of the votes
 constexpr double least_rho_ohm_m = 1e-2, largest_rho_ohm_m = 1e6;
 constexpr double least_relative_error = 1e-4, largest_relative_error = 0.5;
 constexpr double largest_tipper = 1.5;
+// A sensor that is tilted by 0.06 degrees puts as much of the horizontal field into Hz.
+constexpr double least_tipper = 1e-3, least_share_of_dead = 1.0 / 3;
 constexpr double scatter_over_error = 3.0;
 constexpr double gap_over_usual = 4.0;
 constexpr double relative_floor_of_bound = 0.05, largest_rms_of_bound = 3.0;
@@ -107,7 +109,6 @@ class CurveCheck {
       : station_(station), findings_(findings) {}
 
   void run() {
-    for (const std::string& remark : station_.all_remarks()) add(Severity::note, "remark", remark, "");
     check_sign_and_order();
     check_units();
     for (const Element element : {Element::zxy, Element::zyx}) {
@@ -246,14 +247,27 @@ class CurveCheck {
   }
 
   void check_tipper() {
-    std::vector<double> sizes;
-    for (const StationRow& row : station_.rows)
-      if (!row.is_missing(Element::tzx) && !row.is_missing(Element::tzy))
-        sizes.push_back(std::sqrt(std::norm(row.values[Element::tzx]) + std::norm(row.values[Element::tzy])));
-    if (std::ssize(sizes) >= enough && median(sizes) > largest_tipper)
+    std::vector<double> sizes, dead_periods_s;
+    for (const StationRow& row : station_.rows) {
+      if (row.is_missing(Element::tzx) || row.is_missing(Element::tzy)) continue;
+      sizes.push_back(std::sqrt(std::norm(row.values[Element::tzx]) + std::norm(row.values[Element::tzy])));
+      if (sizes.back() < least_tipper) dead_periods_s.push_back(1.0 / row.frequency_hz);
+    }
+    if (std::ssize(sizes) < enough) return;
+    if (median(sizes) > largest_tipper)
       add(Severity::warning, "tipper_size",
           fmt::format("the median size of the tipper is {:.2g}", median(sizes)),
           "look at the channel Hz; data.tipper = false leaves it out");
+    const auto n_dead = static_cast<double>(dead_periods_s.size());
+    if (std::ssize(dead_periods_s) < enough ||
+        n_dead < least_share_of_dead * static_cast<double>(sizes.size()))
+      return;
+    const auto [shortest_s, longest_s] = std::ranges::minmax(dead_periods_s);
+    add(Severity::warning, "tipper_size",
+        fmt::format("the size of the tipper is below {:g} at {} of {} periods, of {:.3g} to {:.3g} s: Hz was "
+                    "not recorded there, as a tilt of 0.06 degrees alone gives more",
+                    least_tipper, dead_periods_s.size(), sizes.size(), shortest_s, longest_s),
+        "[[data.mask]] leaves out tzx and tzy of the station, data.tipper = false those of all");
   }
 
   void check_periods() {

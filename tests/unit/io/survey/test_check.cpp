@@ -87,6 +87,38 @@ TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of the
       CHECK(findings[k].severity >= findings[k + 1].severity);
 }
 
+TEST_CASE("check: a tipper is named where a third of it is smaller than a tilted sensor gives", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  const auto finding = [&]() -> std::string {
+    for (const Finding& each : check({stations[3]}))
+      if (each.id == "tipper_size" && each.severity == Severity::warning) return each.text;
+    return "";
+  };
+  std::vector<StationRow>& rows = stations[3].rows;
+  constexpr std::size_t n = 36;
+  rows.resize(n);
+  CHECK(finding().empty());
+  const auto fill = [&](std::size_t n_rows, Complex value) {
+    for (std::size_t k = 0; k < n_rows; ++k)
+      rows[k].values[Element::tzx] = rows[k].values[Element::tzy] = value;
+  };
+  fill(n, {0.0, 0.8e-3});  // 1.1e-3 together
+  CHECK(finding().empty());
+  fill(n / 3 - 1, {3e-5, 0.0});
+  CHECK(finding().empty());
+  fill(n / 3, {3e-5, 0.0});
+  CHECK_THAT(finding(), Catch::Contains("12 of 36"));
+  rows.resize(4);
+  CHECK(finding().empty());
+}
+
+TEST_CASE("check: what a reader remarks is said once", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  stations[0].remarks = {"a remark"};
+  const std::vector<Finding> findings = check(stations);
+  CHECK(std::ranges::count_if(findings, [](const Finding& f) { return f.text == "a remark"; }) == 1);
+}
+
 TEST_CASE("check: what is mended is as it was, and says so", "[survey]") {
   const std::vector<StationData> stations = io::survey::read_folder(source_path("data/samtex/edi_kim_eto"));
   for (const Planted& mistake : planted_mistakes()) {
