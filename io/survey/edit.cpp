@@ -2,6 +2,7 @@
 #include "io/survey/edit.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "engine/core/options.hpp"
 #include "physics/mt/merge.hpp"
 
@@ -88,11 +89,15 @@ void add_declination(StationData& station, double declination_deg) {
       fmt::format("azimuths were counted from magnetic north, {:g} degrees added", declination_deg));
 }
 
-void rotate(StationData& station, std::optional<double> azimuth_deg) {
-  if (!azimuth_deg || station.rows.empty()) return;
+void rotate(StationData& station, double azimuth_deg, mt::TurnLoss& loss) {
+  if (station.rows.empty()) return;
   const double before_deg = station.rows.front().azimuths.hx_deg;
-  mt::rotate_rows(station, *azimuth_deg);
-  station.changes.push_back(fmt::format("rotated from {:g} to {:g} degrees", before_deg, *azimuth_deg));
+  const int n_before = loss.n_elements;
+  mt::rotate_rows(station, azimuth_deg, loss);
+  const int n_lost = loss.n_elements - n_before;
+  station.changes.push_back(
+      fmt::format("rotated from {:g} to {:g} degrees{}", before_deg, azimuth_deg,
+                  n_lost > 0 ? fmt::format(", without {} elements of incomplete tensors", n_lost) : ""));
 }
 
 /// Raises errors to a floor; a covariance is widened along with its element.
@@ -141,6 +146,18 @@ bool has_value(const StationData& station) {
   });
 }
 
+/// Rotates stations and says what that takes from them. errors: InvalidArgument where it leaves nothing.
+void rotate(std::vector<StationData>& stations, double azimuth_deg) {
+  mt::TurnLoss loss;
+  for (StationData& station : stations) rotate(station, azimuth_deg, loss);
+  if (!loss.is_any()) return;
+  const std::string text = fmt::format("{}; {:g} degrees keep those of that station",
+                                       loss.in_words(azimuth_deg), azimuth_deg - loss.turn_deg);
+  if (std::ranges::none_of(stations, has_value))
+    throw core::InvalidArgument("io::survey::edited#incomplete_tensors", "nothing is left: {}", text);
+  core::log::warning(core::log::Id("io::survey::edited#incomplete_tensors"), "{}", text);
+}
+
 }  // namespace
 
 std::vector<StationData> edited(std::vector<StationData> stations, const Edits& edits) {
@@ -152,10 +169,8 @@ std::vector<StationData> edited(std::vector<StationData> stations, const Edits& 
   }
   std::erase_if(stations, [](const StationData& s) { return !has_value(s); });
   if (edits.merge_within_m > 0.0) stations = joined_places(std::move(stations), edits.merge_within_m);
-  for (StationData& station : stations) {
-    rotate(station, edits.azimuth_deg);
-    apply_floors(station, edits);
-  }
+  if (edits.azimuth_deg) rotate(stations, *edits.azimuth_deg);
+  for (StationData& station : stations) apply_floors(station, edits);
   if (stations.empty())
     throw core::InvalidArgument("io::survey::edited#nothing_left",
                                 "expected data between {:g} and {:g} s, got none; widen the periods",

@@ -196,17 +196,17 @@ void note_losses(const std::vector<StationData>& stations, WriteFormat format,
   lost.insert(lost.end(), all.begin(), all.end());
 }
 
-/// Puts stations on the profile: y along it, x along strike. Readings of another frame are lost.
+/// Puts stations on the profile: y along it, x along strike. Readings of another frame are lost. Adds what
+/// rotation takes from rows.
 std::vector<StationData> placed(std::vector<StationData> stations, const mt::Profile& profile,
-                                double strike_deg, std::vector<std::string>& lost) {
+                                double strike_deg, std::vector<std::string>& lost, mt::TurnLoss& loss) {
   std::size_t n_turned = 0;
   for (std::size_t i = 0; i < stations.size(); ++i) {
     StationData& station = stations[i];
-    mt::rotate_rows(station, strike_deg);
+    mt::rotate_rows(station, strike_deg, loss);
     n_turned += std::erase_if(station.readings, [&](const mt::Reading& reading) {
-      constexpr double same_azimuth_deg = 1e-6;
       return reading.azimuth_deg &&
-             std::abs(std::remainder(*reading.azimuth_deg - strike_deg, 360.0)) > same_azimuth_deg;
+             std::abs(std::remainder(*reading.azimuth_deg - strike_deg, 360.0)) > mt::same_azimuth_deg;
     });
     station.site.y_m = profile.y_m[i];
     station.local_frame = mt::LocalFrame{.azimuth_deg = strike_deg};
@@ -214,6 +214,17 @@ std::vector<StationData> placed(std::vector<StationData> stations, const mt::Pro
   if (n_turned > 0)
     lost.push_back(fmt::format("{} readings in a frame other than {:g} degrees", n_turned, strike_deg));
   return stations;
+}
+
+/// Says what rotation took from rows. errors: InvalidArgument where it leaves nothing.
+void treat_loss(const mt::Observations& data, const mt::TurnLoss& loss, double strike_deg,
+                std::vector<std::string>& lost) {
+  if (!loss.is_any()) return;
+  const std::string text = fmt::format("{}; --rotate {:g} keeps those of that station",
+                                       loss.in_words(strike_deg), strike_deg - loss.turn_deg);
+  if (data.n_used() == 0)
+    throw core::InvalidArgument("io::survey::profile_data#incomplete_tensors", "no datum is left: {}", text);
+  lost.push_back("whole tensors along the axes of the profile: " + text);
 }
 
 }  // namespace
@@ -227,7 +238,8 @@ ProfileData profile_data(const std::vector<StationData>& stations, WriteFormat f
   note_losses(stations, format, out.lost);
   const mt::Profile profile = profile_of(stations, placing.line);
   const double strike_deg = placing.strike_deg.value_or(profile.azimuth_deg - 90.0);
-  std::vector<StationData> on_line = placed(stations, profile, strike_deg, out.lost);
+  mt::TurnLoss loss;
+  std::vector<StationData> on_line = placed(stations, profile, strike_deg, out.lost, loss);
   for (StationData& station : on_line) adapt(station, format);
   out.title = profile.points.empty()
                   ? "stations along a profile"
@@ -237,6 +249,7 @@ ProfileData profile_data(const std::vector<StationData>& stations, WriteFormat f
   mask_not_held(out.data, data_held(format), out.lost);
   treat_missing_errors(out.data, format, out.lost);
   if (format == WriteFormat::modem2d) pair_parts(out.data, out.lost);
+  treat_loss(out.data, loss, strike_deg, out.lost);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "physics/mt/selection.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "physics/mt/profile.hpp"
 #include "physics/mt/selection_steps.hpp"
 
@@ -76,9 +77,9 @@ void evaluate(Observations& out, const Selection& selection) {
   }
 }
 
-/// Merges, limits, rotates, chooses frequencies and evaluates.
+/// Merges, limits, rotates, chooses frequencies and evaluates. Sets what rotation takes from rows.
 Observations observe(const std::vector<StationData>& stations, const Profile& profile,
-                     const Selection& selection) {
+                     const Selection& selection, TurnLoss& loss) {
   Observations out;
   PlacedStations merged = merged_bands(placed(stations, profile), selection.same_place_m);
   out.stations = std::move(merged.stations);
@@ -86,13 +87,27 @@ Observations observe(const std::vector<StationData>& stations, const Profile& pr
   check_names(out.stations, selection);
   limit_periods(out.stations, selection.min_period_s, selection.max_period_s);
   out.azimuth_deg = selection.strike_deg.value_or(profile.azimuth_deg - 90.0);
-  rotate_once(out.stations, out.azimuth_deg, selection.declination_deg);
+  loss = rotate_once(out.stations, out.azimuth_deg, selection.declination_deg);
   std::vector<Station> sites;
   for (const StationData& station : out.stations) sites.push_back(station.site);
   out.survey =
       full_survey(std::move(sites), chosen_frequencies(out.stations, selection), chosen_data(selection));
   evaluate(out, selection);
   return out;
+}
+
+/// Says what rotation took from rows. errors: InvalidArgument where it leaves nothing to use.
+void treat_loss(const Observations& data, const TurnLoss& loss) {
+  if (!loss.is_any() || std::ranges::count(data.reason, MaskReason::missing) == 0) return;
+  const double as_in_file_deg = data.azimuth_deg - loss.turn_deg;
+  const std::string text =
+      loss.in_words(data.azimuth_deg) +
+      (data.profile.is_map
+           ? fmt::format("; profile.azimuth_deg = {:g} keeps those of that station", as_in_file_deg + 90.0)
+           : fmt::format("; profile.strike_deg = {:g} keeps those of that station", as_in_file_deg));
+  if (data.n_used() == 0)
+    throw core::InvalidArgument("mt::select#incomplete_tensors", "no usable datum is left: {}", text);
+  core::log::warning(core::log::Id("mt::select#incomplete_tensors"), "{}", text);
 }
 
 /// Returns the data that some station states, in the order of their codes.
@@ -174,8 +189,10 @@ ErrorFloors general_floors(const std::vector<FloorRule>& rules) {
 
 Observations select(const std::vector<StationData>& stations, const Profile& profile,
                     const Selection& selection) {
-  Observations out = observe(stations, profile, selection);
+  TurnLoss loss;
+  Observations out = observe(stations, profile, selection, loss);
   out.survey.validate();
+  treat_loss(out, loss);
   require_usable(out);
   out.floors = general_floors(selection.floors);
   return out;
@@ -187,6 +204,7 @@ Observations stated_data(const std::vector<StationData>& stations) {
   std::vector<double> y_m;
   for (const StationData& station : stations) y_m.push_back(station.site.y_m);
   constexpr double any_phase_deg = 1e300;
+  TurnLoss loss;
   const LocalFrame frame = stations.front().local_frame.value_or(LocalFrame{});
   Observations all = observe(stations, profile_along(std::move(y_m)),
                              {.data = data,
@@ -196,7 +214,8 @@ Observations stated_data(const std::vector<StationData>& stations) {
                               .floors = {},
                               .min_phase_deg = -any_phase_deg,
                               .max_phase_deg = any_phase_deg,
-                              .same_place_m = 0.0});
+                              .same_place_m = 0.0},
+                             loss);
   all.sigma = all.sigma_measured;
   for (std::size_t k = 0; k < all.survey.keys.size(); ++k) {
     if (!is_derived(all, all.survey.keys[k])) continue;

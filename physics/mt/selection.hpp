@@ -75,8 +75,9 @@ struct Selection {
 ///
 /// Stations that are merged count once in the profile of the result. A `Reading` takes precedence over
 /// elements. Of several reasons the first of missing, listed, out_of_quadrant and bad_error counts. shapes:
-/// one place of `profile` per station. errors: InvalidArgument when no usable datum is left, or a rule names
-/// an unknown station; ShapeError.
+/// one place of `profile` per station. Elements that rotation loses, as those of Zxy and Zyx alone, give rise
+/// to a warning. errors: InvalidArgument when no usable datum is left, which names such a loss, or a rule
+/// names an unknown station; ShapeError.
 [[nodiscard]] Observations select(const std::vector<StationData>& stations, const Profile& profile,
                                   const Selection& selection);
 

@@ -34,7 +34,6 @@ bool depends_on_frame(Datum datum) {
 }
 
 bool is_rotation(double from_deg, double to_deg) {
-  constexpr double same_azimuth_deg = 1e-6;
   return std::abs(std::remainder(from_deg - to_deg, 360.0)) > same_azimuth_deg;
 }
 
@@ -225,9 +224,10 @@ void limit_periods(std::vector<StationData>& stations, double min_period_s, doub
   }
 }
 
-void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double declination_deg) {
+TurnLoss rotate_once(std::vector<StationData>& stations, double azimuth_deg, double declination_deg) {
+  TurnLoss loss;
   for (StationData& station : stations) {
-    rotate_rows(station, azimuth_deg - declination_deg);
+    rotate_rows(station, azimuth_deg - declination_deg, loss);
     for (StationRow& row : station.rows) row.azimuths = ChannelAzimuths::along(azimuth_deg);
     const std::size_t n_before = station.readings.size();
     std::erase_if(station.readings, [&](const Reading& reading) {
@@ -241,6 +241,7 @@ void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double 
                       station.path, n, n_before, azimuth_deg));
     }
   }
+  return loss;
 }
 
 std::vector<double> chosen_frequencies(const std::vector<StationData>& stations, const Selection& selection) {

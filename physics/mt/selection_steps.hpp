@@ -21,8 +21,9 @@ struct PlacedStations {
 void limit_periods(std::vector<StationData>& stations, double min_period_s, double max_period_s);
 
 /// Rotates every row from the azimuths of its channels, plus the declination, to the frame of the data.
-/// Readings of another frame are dropped with a remark, unless they do not depend on it.
-void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double declination_deg);
+/// Readings of another frame are dropped with a remark, unless they do not depend on it. returns: what rows
+/// lose.
+TurnLoss rotate_once(std::vector<StationData>& stations, double azimuth_deg, double declination_deg);
 
 /// Returns the frequencies of the survey. errors: InvalidArgument when there is none.
 [[nodiscard]] std::vector<double> chosen_frequencies(const std::vector<StationData>& stations,

@@ -20,10 +20,10 @@ constexpr int n_of_row = static_cast<int>(n_elements);
 using Factors = Eigen::Matrix<double, n_of_row, n_of_row>;
 constexpr double negligible = 1e-14;  // factors that are zero up to rounding do not spread a missing value
 
-/// Returns the cosine of an angle in degrees, exact at multiples of 90.
+/// Returns the cosine of an angle in degrees, exact at and beside multiples of 90.
 double cos_deg(double angle_deg) {
-  const double inside = std::abs(std::remainder(angle_deg, 360.0));
-  if (inside == 0.0 || inside == 90.0 || inside == 180.0) return 1.0 - inside / 90.0;
+  const double inside = std::abs(std::remainder(angle_deg, 360.0)), quarters = std::round(inside / 90.0);
+  if (std::abs(inside - 90.0 * quarters) < same_azimuth_deg) return 1.0 - quarters;
   return std::cos(inside / deg_per_rad);
 }
 double sin_deg(double angle_deg) { return cos_deg(angle_deg - 90.0); }
@@ -136,7 +136,20 @@ void interpolate(const std::vector<StationRow>& rows, Element element, StationRo
   }
 }
 
+int n_elements_of(const StationRow& row) {
+  return static_cast<int>(
+      std::ranges::count_if(all_elements, [&](Element element) { return !row.is_missing(element); }));
+}
+
 }  // namespace
+
+std::string TurnLoss::in_words(double azimuth_deg) const {
+  return fmt::format(
+      "{} elements of {} stations are lost in the turn to x along {:g} degrees, which is one by {:.3g} "
+      "degrees "
+      "for station {}: an impedance turns with all four elements alone, a tipper with both",
+      n_elements, n_stations, azimuth_deg, turn_deg, station);
+}
 
 ChannelAzimuths ChannelAzimuths::along(double x_deg) {
   const double y_deg = x_deg + 90.0;
@@ -293,6 +306,22 @@ void rotate_rows(StationData& station, double azimuth_deg) {
     throw core::InvalidArgument(core::Worded{
         fmt::format("{}: station {}: {}", station.path, station.site.name, error.what()), error.place()});
   }
+}
+
+void rotate_rows(StationData& station, double azimuth_deg, TurnLoss& loss) {
+  const std::vector<StationRow> before = station.rows;
+  rotate_rows(station, azimuth_deg);
+  int n_lost = 0;
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    const int n = n_elements_of(before[k]) - n_elements_of(station.rows[k]);
+    if (n > 0 && n_lost == 0 && !loss.is_any()) {
+      loss.station = station.site.name;
+      loss.turn_deg = std::remainder(azimuth_deg - before[k].azimuths.hx_deg, 360.0);
+    }
+    n_lost += std::max(n, 0);
+  }
+  loss.n_elements += n_lost;
+  loss.n_stations += n_lost > 0 ? 1 : 0;
 }
 
 std::vector<StationRow> interpolated(const std::vector<StationRow>& rows,

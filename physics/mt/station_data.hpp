@@ -13,6 +13,10 @@ namespace lodestone::physics::mt {
 /// Two frequencies closer than this (relative) are the same one written with other digits.
 inline constexpr double same_frequency = 1e-6;
 
+/// Two azimuths closer than this are the same one. Compasses are a thousand times coarser, and such a turn
+/// mixes 2e-5 of one element into another, which is less than any error.
+inline constexpr double same_azimuth_deg = 1e-3;
+
 /// Azimuths of the channels of one row, clockwise from the north that the file counts from. Channels of a
 /// field need not be perpendicular.
 struct ChannelAzimuths {
@@ -111,11 +115,25 @@ struct StationData {
 /// Returns the row in the frame whose x axis has this azimuth. Z' = B_E⁻¹ Z B_H, T' = T B_T and M' = B_L⁻¹ M
 /// B_R, where the rows of B are the directions of channels; L and R are the station and its reference.
 /// Covariances rotate along, as C' = M C Mᵀ; independent elements become correlated. An element that lacks a
-/// part of its sum is missing. errors: InvalidArgument when two channels of a field are parallel.
+/// part of its sum is missing. Turns by less than `same_azimuth_deg` beside a multiple of 90 degrees are ones
+/// by that. errors: InvalidArgument when two channels of a field are parallel.
 [[nodiscard]] StationRow rotated(const StationRow& row, double azimuth_deg);
+
+/// Elements that stations lose in a rotation, because others of the same tensor are missing.
+struct TurnLoss {
+  int n_elements = 0, n_stations = 0;
+  std::string station;    ///< name of the first of them
+  double turn_deg = 0.0;  ///< from the x axis of its tensors to the new one
+
+  [[nodiscard]] bool is_any() const { return n_elements > 0; }
+  /// Returns a sentence on them, without a remedy. unit: azimuth of the new x axis, in degrees.
+  [[nodiscard]] std::string in_words(double azimuth_deg) const;
+};
 
 /// Rotates all rows. errors: as above, with file and station.
 void rotate_rows(StationData& station, double azimuth_deg);
+/// Does the same and adds what the station loses.
+void rotate_rows(StationData& station, double azimuth_deg, TurnLoss& loss);
 
 /// Returns the rows at other frequencies: Z/√f and T linear in log f, never beyond the measured band and
 /// never across a gap of more than one missing frequency. Errors add linearly; correlations are left out. A

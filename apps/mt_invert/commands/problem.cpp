@@ -72,6 +72,8 @@ std::string place_refused(const core::Error& error, const config::DataConfig& da
       {"io::survey::read#unknown_station", data.table, "station_order"},
       {"mt::select#unknown_interpolated", data.table, "interpolate_stations"},
       {"mt::select#frequencies_too_close", data.table, "frequencies_hz"},
+      {"mt::select#incomplete_tensors", profile.table,
+       profile.line.strike_deg ? "strike_deg" : "azimuth_deg"},
       {"mt::make_profile#unknown_station", profile.table, "origin_station"},
       {"mt::make_profile#one_place", profile.table, "azimuth_deg"},
       {"io::geodesy::Projection#wrong_system", profile.table, "projection"},

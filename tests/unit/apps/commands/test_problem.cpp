@@ -258,6 +258,30 @@ TEST_CASE("observations: names and periods in vain are errors of the configurati
              tests::HasId("no_usable_datum", {"c.toml:2", "data.modem_file"}));
 }
 
+TEST_CASE("observations: a turn that leaves every tensor incomplete names the key of the axes", "[apps]") {
+  const tests::TemporaryFolder folder;
+  for (const auto& [name, latitude] : {std::pair("a", "-23.5"), std::pair("b", "-23.4")}) {
+    std::string text = edi(name, latitude, "10 1");
+    for (const char* element : {">ZXX", ">ZYY"})
+      for (std::size_t at = text.find(element); at != std::string::npos; at = text.find(element))
+        text.replace(at, 4, ">OLD");
+    tests::write_text(folder, std::string(name) + ".edi", text);
+  }
+  const auto n_used = [&](const std::string& lines, int dimension) {
+    const auto config = config::read_config(
+        tests::write_text(folder, "c.toml", "[data]\nedi_folder = \".\"\n[profile]\n" + lines));
+    return commands::observe(config.data, config.profile, dimension).n_used();
+  };
+  CHECK(n_used("azimuth_deg = 90.00001\n", 2) == 16);
+  const auto refused = [&](const std::string& lines, int dimension, const std::vector<std::string>& words) {
+    CHECK_THAT(tests::error_of<core::ConfigError>([&] { (void)n_used(lines, dimension); }),
+               tests::HasId("incomplete_tensors", words));
+  };
+  refused("azimuth_deg = 70\n", 2, {"c.toml:4", "profile.azimuth_deg", "profile.strike_deg = 0 "});
+  refused("strike_deg = 20\n", 2, {"c.toml:4", "profile.strike_deg", "20 degrees"});
+  refused("azimuth_deg = 70\n", 3, {"c.toml:4", "profile.azimuth_deg = 90 "});
+}
+
 TEST_CASE("observations: what EDI files refuse names the key of the configuration", "[apps]") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));

@@ -6,6 +6,8 @@
 #include "tests/support/station_rows.hpp"
 #include "tests/support/text_fixture.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 using namespace lodestone;
@@ -98,6 +100,23 @@ TEST_CASE("edits: declination counts before the rotation, and floors only raise 
     raised += row.errors[Element::zxy] <= floor * (1.0 + 1e-12);
   }
   CHECK(raised > 0);
+}
+
+TEST_CASE("edits: what a rotation takes from incomplete tensors is noted, and refused where it is all",
+          "[survey]") {
+  std::vector<StationData> stations = two();
+  for (StationRow& row : stations[0].rows)
+    for (const Element element : {Element::zxx, Element::zyy, Element::tzx, Element::tzy})
+      row.values[element] = {physics::mt::not_given, physics::mt::not_given};
+  const double x_deg = stations[0].rows[0].azimuths.hx_deg;
+  const auto after = edited(stations, {.azimuth_deg = x_deg + 30.0});
+  CHECK_THAT(after[0].changes.back(),
+             Contains(fmt::format("without {} elements", 2 * stations[0].rows.size())));
+  CHECK_FALSE(Contains("without").match(after[1].changes.back()));
+  CHECK_FALSE(Contains("without").match(edited(stations, {.azimuth_deg = x_deg + 90.0})[0].changes.back()));
+  stations.resize(1);
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)edited(stations, {.azimuth_deg = x_deg + 30.0}); }),
+             HasId("incomplete_tensors", {"station gv100", "30 degrees"}));
 }
 
 TEST_CASE("edits: stations within a distance become one, before tensors are turned", "[survey]") {

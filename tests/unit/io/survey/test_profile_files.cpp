@@ -138,6 +138,29 @@ TEST_CASE("files of a profile: what a format cannot hold is named", "[survey]") 
   }
 }
 
+TEST_CASE(
+    "files of a profile: impedances that a turn leaves incomplete are named, with the strike that keeps them",
+    "[survey]") {
+  auto stations = gabbs();
+  stations.resize(4);
+  const auto remove = [&](std::initializer_list<Element> elements) {
+    for (StationData& station : stations)
+      for (auto& row : station.rows)
+        for (const Element element : elements)
+          row.values[element] = {physics::mt::not_given, physics::mt::not_given};
+  };
+  remove({Element::zxx, Element::zyy});
+  const double x_deg = stations[0].rows[0].azimuths.hx_deg;
+  const auto at = [&](double strike_deg) {
+    return survey::profile_data(stations, WriteFormat::mare2dem, {.strike_deg = strike_deg});
+  };
+  CHECK(loses(at(x_deg + 30.0).lost, fmt::format("--rotate {:g} keeps", x_deg)));
+  CHECK_FALSE(loses(at(x_deg + 1e-5).lost, "--rotate"));
+  remove({Element::tzx, Element::tzy});
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)at(x_deg + 30.0); }),
+             HasId("incomplete_tensors", {stations[0].site.name, "30 degrees"}));
+}
+
 TEST_CASE("files of a profile: ModEM gets impedances of TE, and pairs of parts", "[survey]") {
   const TemporaryFolder folder;
   const auto stations = survey::read(write_text(

@@ -153,6 +153,25 @@ TEST_CASE("select: the strike may differ from the perpendicular of the line", "[
   CHECK(observed.value[0] == -0.03);  // y points south
 }
 
+TEST_CASE("select: that a turn leaves tensors incomplete is said, and names the strike without a turn",
+          "[physics][mt][selection]") {
+  StationData off_diagonal = station("a", {1.0}, 5.0);
+  for (const Element element : {Element::zxx, Element::zyy})
+    off_diagonal.rows[0].values[element] = {not_given, not_given};
+  Selection selection = selection_of(te_rho_and_phase);
+  const auto at = [&](double strike_deg, const std::vector<StationData>& stations) {
+    selection.strike_deg = strike_deg;
+    return select(stations, line_of(stations.size()), selection);
+  };
+  CHECK(at(5.0, {off_diagonal}).n_used() == 4);
+  CHECK(at(5.00001, {off_diagonal}).n_used() == 4);
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { (void)at(45.0, {off_diagonal}); }),
+             tests::HasId("incomplete_tensors", {"station a", "40 degrees", "profile.strike_deg = 5 "}));
+  tests::Capture log(STDERR_FILENO);
+  CHECK(at(45.0, {off_diagonal, station("b", {1.0}, 5.0)}).n_used() == 4);
+  CHECK_THAT(log.text(), Contains("2 elements of 1 stations") && Contains("profile.strike_deg = 5 "));
+}
+
 TEST_CASE("select: readings of another frame are left out, invariants are kept", "[physics][mt][selection]") {
   std::vector<StationData> stations{station("a")};
   stations[0].readings = {{Datum::phase_xy, 1.0, 0.5, 0.1, 30.0},

@@ -131,6 +131,44 @@ TEST_CASE("station data: two rotations of independent errors equal one", "[physi
     CHECK(twice.errors.numbers[k] == Approx(once.errors.numbers[k]).epsilon(1e-12));
 }
 
+TEST_CASE("station data: a turn by less than a thousandth of a degree is none", "[physics][mt][station]") {
+  StationRow row = some_row();
+  row.values[Element::zxx] = row.values[Element::zyy] = {not_given, not_given};
+  for (const double turn_deg : {9e-4, -9e-4, 180.0009}) {
+    const StationRow same = rotated(row, turn_deg);
+    CHECK(same.values[Element::zxy] == row.values[Element::zxy]);
+    CHECK(same.values[Element::zyx] == row.values[Element::zyx]);
+    CHECK(same.azimuths.hx_deg == turn_deg);
+  }
+  CHECK(rotated(row, 89.9991).values[Element::zxy] == -row.values[Element::zyx]);
+  CHECK(rotated(row, 2e-3).is_missing(Element::zxy));
+  CHECK(rotated(row, 90.002).is_missing(Element::zxy));
+}
+
+TEST_CASE("station data: what a rotation takes from incomplete tensors is counted",
+          "[physics][mt][station]") {
+  StationRow row = some_row(), whole = row;
+  row.azimuths = whole.azimuths = ChannelAzimuths::along(350.0);
+  row.values[Element::zxx] = row.values[Element::zyy] = {not_given, not_given};
+  StationData station, other;
+  station.site.name = "a";
+  station.rows = {whole, row, row};
+  other.site.name = "b";
+  other.rows = {row};
+  TurnLoss loss;
+  rotate_rows(station, 350.0, loss);
+  rotate_rows(station, 80.0, loss);
+  CHECK_FALSE(loss.is_any());
+  rotate_rows(station, 20.0, loss);
+  rotate_rows(other, 20.0, loss);
+  CHECK(loss.n_elements == 6);
+  CHECK(loss.n_stations == 2);
+  CHECK(loss.station == "a");
+  CHECK(loss.turn_deg == Approx(-60.0));
+  CHECK_THAT(loss.in_words(20.0),
+             Catch::Contains("6 elements of 2 stations") && Catch::Contains("station a"));
+}
+
 TEST_CASE("station data: multiples of 90 degrees permute elements to the bit", "[physics][mt][station]") {
   StationRow row = some_row();
   row.values[Element::zxx] = {std::nan(""), 0.0};
