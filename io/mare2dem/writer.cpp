@@ -1,50 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/core/error.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/mare2dem/data_types.hpp"
 #include "io/text/scan.hpp"
+#include "physics/mt/holdings.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <tuple>
+#include <optional>
 
 namespace lodestone::io::mare2dem {
 namespace {
 
 using physics::mt::deg_per_rad;
-using physics::mt::MaskReason;
 using physics::mt::Observations;
 using physics::mt::Station;
 
-/// Kept data by receiver, frequency and code: the order of the rows.
-using Table = std::map<std::tuple<int, int, int>, Eigen::Index>;
-
-Table table_of(const Observations& data) {
-  Table table;
-  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const physics::mt::DatumKey& key = data.survey.keys[i];
-    if (data.reason[i] != MaskReason::kept) continue;
-    const EmDataType* type = emdata_type(key.quantity);
-    if (type == nullptr)
-      throw core::InvalidArgument("io::mare2dem::text_of#no_type",
-                                  "MARE2DEM has no type for {}; leave these data out", name_of(key.quantity));
-    const auto at = static_cast<Eigen::Index>(i);
-    if (!(data.sigma[at] > 0.0))
-      throw core::InvalidArgument(
-          "io::mare2dem::text_of#no_error", "expected an error above 0 of {} at station {}, got {}; mask it",
-          name_of(key.quantity), data.survey.stations[static_cast<std::size_t>(key.station)].name,
-          data.sigma[at]);
-    table[{key.station, key.frequency, type->code}] = at;
-  }
-  if (table.empty())
-    throw core::InvalidArgument("io::mare2dem::text_of#no_datum",
-                                "expected at least one datum with an error, found none");
-  return table;
+/// Returns the code of a datum; nothing where the format does not hold it.
+std::optional<int> code_of(physics::mt::Datum datum) {
+  const EmDataType* type = emdata_type(datum);
+  return type == nullptr ? std::nullopt : std::optional(type->code);
 }
 
 std::string value_text(EmDataForm form, double value) {
@@ -82,7 +60,8 @@ std::string receivers_text(const std::vector<Station>& stations) {
 }  // namespace
 
 std::string text_of(const Observations& data, const std::string& title) {
-  const Table table = table_of(data);
+  const physics::mt::CodedData table =
+      physics::mt::coded_data(data, {"io::mare2dem::text_of", "MARE2DEM", code_of});
   std::string out = fmt::format(
       "Format: EMData_2.2\n! {}\nPhase Convention: lag\n! MT data are those of e^(+iwt) under either\n"
       "Reciprocity Used: no\n# MT Frequencies: {}\n",

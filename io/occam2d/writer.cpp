@@ -1,50 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/core/error.hpp"
 #include "io/occam2d/data.hpp"
 #include "io/occam2d/types.hpp"
 #include "io/text/scan.hpp"
+#include "physics/mt/holdings.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <tuple>
+#include <optional>
 
 namespace lodestone::io::occam2d {
 namespace {
 
 using physics::mt::deg_per_rad;
-using physics::mt::MaskReason;
 using physics::mt::Observations;
 
-/// Kept data by station, frequency and code: the order of the rows.
-using Table = std::map<std::tuple<int, int, int>, Eigen::Index>;
-
-Table table_of(const Observations& data) {
-  Table table;
-  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const physics::mt::DatumKey& key = data.survey.keys[i];
-    if (data.reason[i] != MaskReason::kept) continue;
-    const Type* type = type_of(key.quantity);
-    if (type == nullptr)
-      throw core::InvalidArgument("io::occam2d::text_of#no_type",
-                                  "Occam2D has no type for {}; leave these data out", name_of(key.quantity));
-    const auto at = static_cast<Eigen::Index>(i);
-    if (!(data.sigma[at] > 0.0))
-      throw core::InvalidArgument(
-          "io::occam2d::text_of#no_error", "expected an error above 0 of {} at station {}, got {}; mask it",
-          name_of(key.quantity), data.survey.stations[static_cast<std::size_t>(key.station)].name,
-          data.sigma[at]);
-    table[{key.station, key.frequency, type->code}] = at;
-  }
-  if (table.empty())
-    throw core::InvalidArgument(
-        "io::occam2d::text_of#no_datum",
-        "expected at least one apparent resistivity, phase or tipper with an error, found none");
-  return table;
+/// Returns the code of a datum; nothing where the format does not hold it.
+std::optional<int> code_of(physics::mt::Datum datum) {
+  const Type* type = type_of(datum);
+  return type == nullptr ? std::nullopt : std::optional(type->code);
 }
 
 std::string datum_text(Form form, double value) {
@@ -70,7 +47,8 @@ std::string site_name(const std::string& name) {
 }  // namespace
 
 std::string text_of(const Observations& data, const std::string& title) {
-  const Table table = table_of(data);
+  const physics::mt::CodedData table =
+      physics::mt::coded_data(data, {"io::occam2d::text_of", "Occam2D", code_of});
   std::string out = fmt::format("FORMAT:           OCCAM2MTDATA_1.0\nTITLE:            {}\n", title);
   out += fmt::format("SITES:            {}\n", data.survey.stations.size());
   for (const auto& station : data.survey.stations) out += "   " + site_name(station.name) + "\n";

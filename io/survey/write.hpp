@@ -36,7 +36,9 @@ struct WriteResult {
 /// The places of stations in formats with coordinates x and y.
 struct Placing {
   physics::mt::ProfileOptions line{};  ///< profile or map
-  std::optional<double> strike_deg{};  ///< x axis of data on a profile; absent: perpendicular to it
+  /// Azimuth of the x axis of data on a profile; absent: perpendicular to it. Unlike the strike of `line`,
+  /// which has no effect here, it leaves the line where it is.
+  std::optional<double> strike_deg{};
 };
 
 /// Writes stations: to one file, or to a folder of files named after the sites where a format holds one

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/holdings.hpp"
 
+#include "engine/core/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,6 +60,30 @@ std::string put_in_one_frame(std::vector<StationRow>& rows, bool perpendicular) 
       "channels that differ between periods or fields, or are not perpendicular: all were turned "
       "to {} degrees",
       first.hx_deg);
+}
+
+CodedData coded_data(const Observations& data, const FormatCodes& codes) {
+  CodedData rows;
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const DatumKey& key = data.survey.keys[i];
+    if (data.reason[i] != MaskReason::kept) continue;
+    const std::optional<int> code = codes.code_of(key.quantity);
+    if (!code)
+      throw core::InvalidArgument(codes.component + "#no_type", "{} has no type for {}; leave these data out",
+                                  codes.format, name_of(key.quantity));
+    const auto at = static_cast<Eigen::Index>(i);
+    if (!(data.sigma[at] > 0.0))
+      throw core::InvalidArgument(
+          codes.component + "#no_error", "expected an error above 0 of {} at station {}, got {}; mask it",
+          name_of(key.quantity), data.survey.stations[static_cast<std::size_t>(key.station)].name,
+          data.sigma[at]);
+    rows[{key.station, key.frequency, *code}] = at;
+  }
+  if (rows.empty())
+    throw core::InvalidArgument(codes.component + "#no_datum",
+                                "expected at least one datum with an error that {} holds, found none",
+                                codes.format);
+  return rows;
 }
 
 }  // namespace lodestone::physics::mt

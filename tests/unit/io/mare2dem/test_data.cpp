@@ -6,6 +6,7 @@
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -238,4 +239,20 @@ TEST_CASE("EMData: tippers of a receiver that are all zero are missing, with a r
              Catch::Contains("d.emdata: ") && Catch::Contains("west") && Catch::Contains(" 2 "));
   CHECK(file.stations[1].readings.size() == 1);
   CHECK(file.stations[1].remarks.empty());
+}
+
+TEST_CASE("EMData: data that have no type or no error are refused by the writer", "[mare2dem]") {
+  const auto observed = [] { return parse(head + "# Data: 2\n103 1 1 1 100 10\n104 1 1 1 30 2\n").data; };
+  const auto refused = [](const physics::mt::Observations& data) {
+    return error_of<core::InvalidArgument>([&] { (void)mare2dem::text_of(data, ""); });
+  };
+  auto data = observed();
+  const auto kept = std::ranges::find(data.reason, MaskReason::kept);
+  data.sigma[kept - data.reason.begin()] = 0.0;
+  CHECK_THAT(refused(data), HasId("no_error", {"west"}));
+  data = observed();
+  for (auto& key : data.survey.keys) key.quantity = physics::mt::datum("zxx_re");
+  CHECK_THAT(refused(data), HasId("no_type", {"MARE2DEM", "zxx_re"}));
+  std::ranges::fill(data.reason, MaskReason::listed);
+  CHECK_THAT(refused(data), HasId("no_datum"));
 }
