@@ -20,8 +20,9 @@ import defaults
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 DEMO = SOURCE / "data/mare2dem_demo"
+BLOCK2 = SOURCE / "data/modem_block2_2d"
 NODES = 240000
-CASES = ("commemi_2d4", "rough_4_decades", "mare2dem_demo")
+CASES = ("block2", "commemi_2d4", "rough_4_decades", "mare2dem_demo")
 
 
 def scaled(path, least, most):
@@ -36,6 +37,8 @@ def scaled(path, least, most):
 def words_of(name, folder):
     """Makes the files of a case; returns the arguments of `mt_invert forward`."""
     folder.mkdir(parents=True, exist_ok=True)
+    if name == "block2":
+        return ["--model", BLOCK2 / "m0.rho", "--sites", BLOCK2 / "d0_JT.dat"]
     if name == "mare2dem_demo":
         return ["--model", DEMO / "true_model.toml", "--sites", DEMO / "DemoSynthMT.emdata", "--drape"]
     case = defaults.SYNTHETIC["commemi_2d4" if name == "commemi_2d4" else "rough"]

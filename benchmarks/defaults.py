@@ -2,12 +2,13 @@
 """What defaults of an inversion are worth: synthetic lines with noise, static shift and gaps, and field lines.
 
     make bench BENCH=defaults        # all of it, for the tables of docs/results/defaults.md
-    python3 benchmarks/defaults.py [--cases NAME ...] [--variants NAME ...] [--program build/release/bin/mt_invert] [-o out/defaults]
+    python3 benchmarks/defaults.py [--cases NAME ...] [--variants NAME ...] [--occam2d FOLDER] [--program build/release/bin/mt_invert] [-o out/defaults]
 
 Each case is inverted with nothing but its data (and the sea, where there is one), once for each variant, which changes some keys. A synthetic
 model's error is the root mean square of log10 ρ between the stations, over points uniform in y and ln z, from the depth that the shortest period
-reaches to that of the longest (Niblett and Bostick, of the true responses), in decades. Of KIM–ETO the correlation with the published section
-stands in its place. It prints a line each and writes OUT/defaults.json.
+reaches to that of the longest (Niblett and Bostick, of the true responses), in decades. Of field lines the correlation with another program's section
+stands in its place: KIM–ETO's published one, and that of ITER17.iter in FOLDER, the Occam2D example of pycsamt (data/occam2D of its repository, LGPL-3,
+not bundled here), down to 3 km. It prints a line each and writes OUT/defaults.json.
 """
 import argparse
 import bisect
@@ -169,21 +170,20 @@ SYNTHETIC = {
     "marine": {"model": MARINE, "y": line(-9e3, 9e3, 15), "periods": log_periods(1.0, 3000.0, 5), "extra": MARINE_EXTRA, "sea": True},
     "layers_and_body": {"model": HILLS, "y": line(-6e3, 6e3, 12), "periods": log_periods(0.001, 100.0, 6)},
 }
-FIELD = {
-    "kim_eto": {"data": f'edi_folder = "{SOURCE}/data/samtex/edi_kim_eto"'},
-    "kap03": {"data": f'edi_folder = "{SOURCE}/data/kap03/edi"\n[[data.mask]]\nstation = "kap151"'},
-    "coprod2": {"data": f'modem_file = "{SOURCE}/data/coprod2/coprod2data.dat"'},
-}
-# Keys that change one choice each; "before" has those before decision 042 in all of them.
+# Keys that change one choice each; "before" has those before decision 042 in all of them. The table has the first three.
 VARIANTS = {
     "defaults": [],
-    "half_space": ['start.from="half_space"'],
+    "te_as_tm": ["data.floors.log10_rho_te=0.0434"],
+    "before": ['data.frequencies="shared"', 'start.from="half_space"', "inversion.target_rms=1", "data.floors.log10_rho_te=0.0434"],
     "shifts": ["static_shift.enabled=true"],
+    "half_space": ['start.from="half_space"'],
     "rms_1": ["inversion.target_rms=1"],
+    "rho_floor": ["data.floors.log10_rho=0.1"],
+    "huber": ["misfit.huber_threshold=1.5"],
     "ln_z": ["regularization.depth_weight_exponent=1", "regularization.horizontal_depth_exponent=-1", "regularization.horizontal_weight=0.1"],
     "wide": ["regularization.horizontal_weight=3"],
-    "before": ['data.frequencies="shared"', 'start.from="half_space"', "inversion.target_rms=1"],
 }
+IN_TABLE = list(VARIANTS)[:3]
 
 
 def run(program, *words, quiet=True):
@@ -285,8 +285,8 @@ def model_error(columns, truth, case, depths):
     return math.sqrt(squares / n)
 
 
-def published_correlation(columns):
-    """Returns Pearson's correlation with the published section of KIM–ETO at its points."""
+def kim_eto_pairs(columns, program, out):
+    """Returns log10 ρ of cells and of the published section of KIM–ETO at its points."""
     places = [(float(r["projected_distance_km"]), float(r["distance_along_line_km"])) for r in csv.DictReader(open(SOURCE / "data/samtex/stations_kim_eto.csv"))]
     pairs = []
     for row in csv.DictReader(open(SOURCE / "data/samtex/reference_fig4_digitised.csv")):
@@ -295,7 +295,36 @@ def published_correlation(columns):
         found = value_at(columns, 1e3 * y, 1e3 * depth)
         if found is not None and row["log10_rho_published_conventional"]:
             pairs.append((found, float(row["log10_rho_published_conventional"])))
-    return statistics.correlation(*zip(*pairs))
+    return pairs
+
+
+def occam2d_pairs(columns, program, out, folder):
+    """Returns log10 ρ of cells and of the model ITER17.iter, over points uniform between the stations and in the logarithm of depth from 20 m to 3 km."""
+    done = run(program, "convert", folder / "ITER17.iter", "-o", out / "ITER17.xyz")
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    values = {}
+    for words in map(str.split, open(out / "ITER17.xyz")):
+        if words[0] not in ("#", "y_m"):
+            values.setdefault(float(words[0]), []).append((float(words[1]), float(words[2])))
+    lines = (folder / "OccamDataFile.dat").read_text().splitlines()
+    begin = next(k for k, text in enumerate(lines) if text.startswith("OFFSETS"))
+    last = float(lines[next(k for k, text in enumerate(lines) if text.startswith("FREQUENCIES")) - 1])
+    first, pairs = float(lines[begin + 1]), []
+    for i in range(60):
+        y = first + (last - first) * (i + 0.5) / 60
+        column = values[min(values, key=lambda at: abs(at - y))]
+        for j in range(25):
+            z = 20.0 * 150.0 ** ((j + 0.5) / 25)
+            pairs.append((value_at(columns, y - first, z), min(column, key=lambda row: abs(row[0] - z))[1]))
+    return pairs
+
+
+FIELD = {
+    "kim_eto": {"data": f'edi_folder = "{SOURCE}/data/samtex/edi_kim_eto"', "pairs": kim_eto_pairs},
+    "kap03": {"data": f'edi_folder = "{SOURCE}/data/kap03/edi"\n[[data.mask]]\nstation = "kap151"'},
+    "coprod2": {"data": f'mt2d_file = "{SOURCE}/data/coprod2/coprod2data.dat"', "has_one_list": True},  # of frequencies for all stations
+}
 
 
 def invert(program, folder, config, settings):
@@ -316,9 +345,12 @@ def case_of(program, name, variant, out, seed):
     subprocess.run(["rm", "-rf", own], check=True)
     own.mkdir()
     if name in FIELD:
-        result, cells = invert(program, own, "[data]\n" + FIELD[name]["data"] + "\n", VARIANTS[variant])
-        if result and name == "kim_eto":
-            result["correlation"] = published_correlation(cells)
+        settings = [each for each in VARIANTS[variant] if not (FIELD[name].get("has_one_list") and each.startswith("data.frequencies="))]
+        result, cells = invert(program, own, "[data]\n" + FIELD[name]["data"] + "\n", settings)
+        if result and "pairs" in FIELD[name]:
+            pairs = FIELD[name]["pairs"](cells, program, own)
+            result["correlation"] = statistics.correlation(*zip(*pairs))
+            result["apart"] = math.sqrt(statistics.fmean((a - b) ** 2 for a, b in pairs))
         return result or {"failed": cells}
     case = SYNTHETIC[name]
     truth, rows = responses(program, case, folder)
@@ -335,7 +367,7 @@ def case_of(program, name, variant, out, seed):
 
 def rows_of(name, variant, found):
     """Rows of one inversion as other benchmarks have them."""
-    units = {"error": "decades", "seconds": "s"}
+    units = {"error": "decades", "apart": "decades", "seconds": "s"}
     return [{"case": name, "metric": f"{variant}: {key}", "value": float(value), "unit": units.get(key, ""), "peer": "", "peer_value": None, "ratio": None, "target": None, "met": None}
             for key, value in found.items() if key != "failed"]
 
@@ -344,7 +376,7 @@ def measured(program, out, cases=(), variants=(), seed=1):
     """(header, rows) of all cases and variants."""
     rows = []
     for name in cases or [*SYNTHETIC, *FIELD]:
-        for variant in variants or VARIANTS:
+        for variant in variants or IN_TABLE:
             found = case_of(program, name, variant, out, seed)
             words = ", ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in found.items())
             print(f"{name:16} {variant:10} {words}", flush=True)
@@ -355,16 +387,20 @@ def measured(program, out, cases=(), variants=(), seed=1):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", nargs="+", choices=[*SYNTHETIC, *FIELD], default=[])
+    parser.add_argument("--cases", nargs="+", choices=[*SYNTHETIC, *FIELD, "occam2d"], default=[])
     parser.add_argument("--variants", nargs="+", choices=[*VARIANTS], default=[])
     parser.add_argument("--set", action="append", default=[], help="key=value of one more variant, \"tried\", in place of the others")
     parser.add_argument("--program", default=SOURCE / "build/release/bin/mt_invert")
+    parser.add_argument("--occam2d", type=lambda folder: pathlib.Path(folder).resolve(), help="folder of pycsamt's Occam2D example: a field line more")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("out/defaults"))
     given = parser.parse_args()
     if given.set:
         VARIANTS["tried"] = given.set
         given.variants = ["tried"]
+    if given.occam2d:
+        FIELD["occam2d"] = {"data": f'station_files = ["{given.occam2d}/OccamDataFile.dat"]',
+                            "pairs": lambda cells, program, out: occam2d_pairs(cells, program, out, given.occam2d)}
     header, rows = measured(given.program, given.out, given.cases, given.variants, given.seed)
     (given.out / "defaults.json").write_text(json.dumps({"header": header, "results": rows}, indent=1))
 

@@ -77,16 +77,19 @@ core::MapPtr responses_of(std::shared_ptr<const d3::Simulation> simulation) {
 }
 
 /// Returns the maps of a survey. `make`: makes that from a model to the responses its data are made of.
-template <class Make>
-DataMaps maps_of(Survey survey, const physics::mt::DistortionUnknowns& distortion, Make make) {
+template <class Dimension, class Make>
+DataMaps maps_of(Dimension, Survey survey, const physics::mt::DistortionUnknowns& distortion, Make make) {
+  const auto layout_of = [](const Survey& data) {
+    return physics::mt::needed_responses(data, Dimension::Simulation::predicted_elements);
+  };
   if (distortion.empty())
-    return {.design = [survey = std::move(survey), make](const Eigen::VectorXd& model) {
-      return physics::mt::data_map(make(model, survey), physics::mt::needed_responses(survey), survey);
+    return {.design = [survey = std::move(survey), make, layout_of](const Eigen::VectorXd& model) {
+      return physics::mt::data_map(make(model, survey), layout_of(survey), survey);
     }};
   DataMaps maps;  // responses behind the unknowns, distorted and transformed at last
   const Survey simulated = physics::mt::with_mixed_responses(survey, distortion);
   maps.design = [simulated, make](const Eigen::VectorXd& model) { return make(model, simulated); };
-  maps.with_further = [survey = std::move(survey), layout = physics::mt::needed_responses(simulated),
+  maps.with_further = [survey = std::move(survey), layout = layout_of(simulated),
                        distortion](core::MapPtr map) {
     return physics::mt::data_map(std::move(map), layout, survey, distortion);
   };
@@ -212,9 +215,9 @@ Forward forward(std::shared_ptr<const Simulations<Dimension>> simulations,
       physics::mt::predictable_rows(data.survey, Dimension::Simulation::predicted_elements);
   Survey predicted = physics::mt::survey_of(data.survey, rows);
   if (rows.size() == data.survey.keys.size()) rows.clear();
-  return {.iterations = maps_of(data.kept().survey, distortion, of_iterations),
-          .results = maps_of(std::move(predicted), distortion, checked_results),
-          .last_steps = maps_of(data.kept().survey, distortion, of_results),
+  return {.iterations = maps_of(Dimension{}, data.kept().survey, distortion, of_iterations),
+          .results = maps_of(Dimension{}, std::move(predicted), distortion, checked_results),
+          .last_steps = maps_of(Dimension{}, data.kept().survey, distortion, of_results),
           .result_rows = std::move(rows),
           .takes = physics::mesh::Scale::linear,
           .used_only = true,

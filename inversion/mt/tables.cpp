@@ -71,10 +71,13 @@ physics::mesh::Frame frame_of(const mt::Profile& profile, double elevation_m) {
 }
 
 core::Facts facts_of(const mt::ErrorFloors& floors, const mt::Profile& profile) {
+  const std::string of_te =
+      floors.log10_rho_te ? fmt::format(" ({:.3g} of TE)", *floors.log10_rho_te) : std::string();
   core::Facts facts{
-      {"Error floors", fmt::format("{:.3g} % of |Z|; {:.3g} in log10 ρₐ; {:.3g}° in phase; {:.3g} in tipper",
-                                   100.0 * floors.impedance_relative, floors.log10_rho, floors.phase_deg,
-                                   floors.tipper_absolute)},
+      {"Error floors",
+       fmt::format("{:.3g} % of |Z|; {:.3g} in log10 ρₐ{}; {:.3g}° in phase; {:.3g} in tipper",
+                   100.0 * floors.impedance_relative, floors.log10_rho, of_te, floors.phase_deg,
+                   floors.tipper_absolute)},
       profile.is_map
           ? std::pair<std::string, std::string>{"Map",
                                                 fmt::format("x along {:.1f}°, y along {:.1f}°",

@@ -86,6 +86,7 @@ class GaussNewtonRun final : public Run {
   }
   void set(std::optional<RaisedTarget> target) {
     if (target && !raised_) core::log::info("{}", target->in_words(Run::target_rms(), state_.history));
+    if (target && target->after + 1 == state_.history.size()) state_.n_stagnated = 0;  // the run begins anew
     raised_ = target;
   }
 

@@ -9,6 +9,7 @@ namespace lodestone::inversion::optimize {
 namespace {
 
 constexpr double small_fall = 0.05;  // relative fall of the rms in an iteration after which it hardly falls
+constexpr int n_small_falls = 2;     // such iterations one after another that raise the target
 constexpr double allowance = 1.05;   // target over the least rms, which leaves room for a smoother model
 
 }  // namespace
@@ -27,10 +28,12 @@ RaisedTarget raised_now(std::span<const IterationRecord> history) {
 }
 
 std::optional<RaisedTarget> raised_target(double asked, std::span<const IterationRecord> history) {
+  int n = 0;
   for (std::size_t i = 1; i < history.size(); ++i) {
     const IterationRecord& row = history[i];
     if (row.rms <= asked) return {};
-    if (row.rms > (1.0 - small_fall) * row.rms_at_start) return raised_now(history.first(i + 1));
+    n = row.rms > (1.0 - small_fall) * row.rms_at_start ? n + 1 : 0;
+    if (n == n_small_falls) return raised_now(history.first(i + 1));
   }
   return {};
 }

@@ -19,9 +19,9 @@ struct RaisedTarget {
   [[nodiscard]] std::string in_words(double asked, std::span<const IterationRecord> history) const;
 };
 
-/// Returns the raised target, if a history calls for one. That is 1.05 times the least rms, once an iteration
-/// has lowered the rms by less than 5 % above the target `asked`. An earlier model at `asked` rules it out.
-/// Both numbers are this program's (docs/results/defaults.md).
+/// Returns the raised target, if a history calls for one: 1.05 times the least rms. Above the target `asked`
+/// two iterations in a row that lower the rms by less than 5 % call for it. An earlier model at `asked` rules
+/// it out. These numbers are this program's (docs/results/defaults.md).
 [[nodiscard]] std::optional<RaisedTarget> raised_target(double asked,
                                                         std::span<const IterationRecord> history);
 /// Returns the raised target of a history whose next step lowers the rms nowhere.

@@ -33,8 +33,13 @@ struct Row {
   Datum rule, real, imaginary;
 };
 
+/// Returns a row of a datum that is shown as it is, not made of parts.
+constexpr Row single(const char* title, const char* slug, Kind kind, Datum datum) {
+  return {title, slug, kind, datum, datum, datum, datum};
+}
+
 constexpr Row plain(const char* title, const char* slug, Datum datum) {
-  return {title, slug, Kind::plain, datum, datum, datum, datum};
+  return single(title, slug, Kind::plain, datum);
 }
 
 /// In the order of `Shown`.
@@ -68,7 +73,10 @@ constexpr std::array rows{
     plain("Phase tensor, xx", "phase_tensor_xx", mt::datum("phase_tensor_xx")),
     plain("Phase tensor, xy", "phase_tensor_xy", mt::datum("phase_tensor_xy")),
     plain("Phase tensor, yx", "phase_tensor_yx", mt::datum("phase_tensor_yx")),
-    plain("Phase tensor, yy", "phase_tensor_yy", mt::datum("phase_tensor_yy"))};
+    plain("Phase tensor, yy", "phase_tensor_yy", mt::datum("phase_tensor_yy")),
+    single("Apparent resistivity of the determinant", "determinant_apparent_resistivity", Kind::rho,
+           mt::datum("log10_rho_det")),
+    single("Phase of the determinant", "determinant_phase", Kind::phase, mt::datum("phase_det"))};
 static_assert(rows.size() == all_shown.size());
 
 const Row& row_of(Shown shown) { return rows[static_cast<std::size_t>(shown)]; }
@@ -83,7 +91,7 @@ double folded_deg(double degrees, Shown shown) {
 void add_residual(ShownDatum& datum, Shown shown) {
   const double difference = datum.observed - datum.predicted;
   datum.residual =
-      datum.kept ? core::wrapped(difference, is_phase(shown) ? turn_deg : 0.0) / datum.sigma : missing;
+      datum.kept ? core::wrapped(difference, rule_of(shown).turn * mt::deg_per_rad) / datum.sigma : missing;
 }
 
 }  // namespace

@@ -29,13 +29,16 @@ enum class Shown {
   phase_tensor_xx,
   phase_tensor_xy,
   phase_tensor_yx,
-  phase_tensor_yy
+  phase_tensor_yy,
+  rho_det,
+  phase_det
 };
-inline constexpr std::array all_shown{
-    Shown::rho_te,          Shown::phase_te,        Shown::rho_tm,          Shown::phase_tm,
-    Shown::tipper_re,       Shown::tipper_im,       Shown::rho_xx,          Shown::phase_xx,
-    Shown::rho_yy,          Shown::phase_yy,        Shown::tzx_re,          Shown::tzx_im,
-    Shown::phase_tensor_xx, Shown::phase_tensor_xy, Shown::phase_tensor_yx, Shown::phase_tensor_yy};
+inline constexpr std::array all_shown{Shown::rho_te,          Shown::phase_te,        Shown::rho_tm,
+                                      Shown::phase_tm,        Shown::tipper_re,       Shown::tipper_im,
+                                      Shown::rho_xx,          Shown::phase_xx,        Shown::rho_yy,
+                                      Shown::phase_yy,        Shown::tzx_re,          Shown::tzx_im,
+                                      Shown::phase_tensor_xx, Shown::phase_tensor_xy, Shown::phase_tensor_yx,
+                                      Shown::phase_tensor_yy, Shown::rho_det,         Shown::phase_det};
 [[nodiscard]] std::string title_of(Shown shown);  ///< "TE apparent resistivity"
 [[nodiscard]] std::string slug_of(Shown shown);   ///< "te_apparent_resistivity", for file names
 [[nodiscard]] bool is_phase(Shown shown);

@@ -22,6 +22,8 @@ constexpr double rho_height = 142.0, phase_height = 92.0, low_height = 80.0;
 constexpr double least_sigma_drawn = 1e-9;
 constexpr double half_turn_deg = 180.0;  // phases further apart meet beyond the ends of their axis
 
+constexpr Color det_colour{0.22, 0.22, 0.22};
+
 struct Curve {
   Shown shown;
   Color color;
@@ -50,6 +52,8 @@ std::vector<Panel> panels_of(const ShownData& data) {
   std::vector<Panel> panels{
       panel("ρₐ (ohm m)", rho_height, Shown::rho_te, Shown::rho_tm),
       panel("Phase (°)", phase_height, Shown::phase_te, Shown::phase_tm),
+      {"ρₐ det (ohm m)", rho_height, {{Shown::rho_det, det_colour, Marker::circle}}},
+      {"Phase det (°)", phase_height, {{Shown::phase_det, det_colour, Marker::circle}}},
       panel("ρₐ xx, yy", low_height, Shown::rho_xx, Shown::rho_yy),
       panel("Phase xx, yy", low_height, Shown::phase_xx, Shown::phase_yy),
       panel("Φ xx, yy", low_height, Shown::phase_tensor_xx, Shown::phase_tensor_yy),
@@ -256,6 +260,8 @@ std::vector<LegendEntry> legend_of(const ShownData& data) {
   if (tm)
     entries.push_back(
         {second + " observed (phase" + (on_map ? " yx" : "") + " +180°)", tm_colour, Marker::square});
+  const bool det = has({Shown::rho_det, Shown::phase_det});
+  if (det) entries.push_back({"determinant observed", det_colour, Marker::circle});
   if (has_phase_tensor)
     entries.insert(entries.end(), {{"phase tensor Φ: xx, xy", te_colour, Marker::circle},
                                    {"yy, yx", tm_colour, Marker::square}});
@@ -264,6 +270,7 @@ std::vector<LegendEntry> legend_of(const ShownData& data) {
                                    {"imaginary", tm_colour, Marker::square}});
   if (!data.has_predictions()) return entries;
   entries.push_back({"not used", grey, Marker::circle, true});
+  if (det) entries.push_back({"determinant predicted", det_colour, {}});
   const bool has_others = has_phase_tensor || tzy || tzx;
   if (te || has_others) entries.push_back({te ? first + " predicted" : "predicted", te_colour, {}});
   if (tm || has_others) entries.push_back({tm ? second + " predicted" : "predicted", tm_colour, {}});

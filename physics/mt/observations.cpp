@@ -152,7 +152,7 @@ void require_usable(const Observations& data) {
 Observations without_unpredicted(Observations data, Elements predicted) {
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
     if (data.reason[k] == MaskReason::kept &&
-        !predicted.contains(rule_of(data.survey.keys[k].quantity).needs))
+        !determines(predicted, rule_of(data.survey.keys[k].quantity).needs))
       data.reason[k] = MaskReason::not_predicted;
   }
   require_usable(data);

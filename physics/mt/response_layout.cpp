@@ -5,7 +5,8 @@
 #include <utility>
 
 namespace lodestone::physics::mt {
-ResponseLayout::ResponseLayout(std::vector<ResponseKey> keys) : keys_(std::move(keys)) {
+ResponseLayout::ResponseLayout(std::vector<ResponseKey> keys, Elements zero)
+    : keys_(std::move(keys)), zero_(zero) {
   std::sort(keys_.begin(), keys_.end());
   keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
 }
@@ -15,15 +16,21 @@ Eigen::Index ResponseLayout::find(const ResponseKey& key) const {
   return found == keys_.end() || *found != key ? -1 : found - keys_.begin();
 }
 
-ResponseLayout needed_responses(const Survey& survey) {
+ResponseLayout needed_responses(const Survey& survey, Elements predicted) {
   std::vector<ResponseKey> keys;
+  Elements zero;
   for (const DatumKey& key : survey.keys) {
+    const Elements needs = rule_of(key.quantity).needs;
+    const bool is_determined = determines(predicted, needs);
     for (const Element element : all_elements) {
-      if (rule_of(key.quantity).needs.contains(element))
+      if (!needs.contains(element)) continue;
+      if (is_determined && !predicted.contains(element))
+        zero.insert(element);
+      else
         keys.push_back({element, key.frequency, key.station});
     }
   }
-  return ResponseLayout(std::move(keys));
+  return ResponseLayout(std::move(keys), zero);
 }
 
 }  // namespace lodestone::physics::mt

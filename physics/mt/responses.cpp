@@ -134,8 +134,7 @@ std::vector<Response> responses_from(const Survey& survey, const Eigen::VectorXd
   const ElementTable table(survey, predicted);
   std::vector<Response> responses;
   for (const Mode mode : {Mode::te, Mode::tm}) {
-    if (std::ranges::none_of(survey.keys,
-                             [mode](const DatumKey& key) { return mode_of(key.quantity) == mode; }))
+    if (std::ranges::none_of(survey.keys, [mode](const DatumKey& key) { return is_of(key.quantity, mode); }))
       continue;
     for (std::size_t f = 0; f < survey.frequencies_hz.size(); ++f) {
       for (std::size_t s = 0; s < survey.stations.size(); ++s) {

@@ -61,6 +61,7 @@ void evaluate(Observations& out, const Selection& selection) {
   const std::vector<double>& frequencies = out.survey.frequencies_hz;
   std::vector<StationEvaluator> evaluators;
   for (const StationData& station : out.stations) evaluators.emplace_back(station, frequencies, selection);
+  int n_beyond = 0;
   for (std::size_t k = 0; k < out.survey.keys.size(); ++k) {
     const auto& [datum, frequency, place] = out.survey.keys[k];
     const StationData& station = out.stations[static_cast<std::size_t>(place)];
@@ -72,9 +73,12 @@ void evaluate(Observations& out, const Selection& selection) {
     out.sigma_measured[i] = measured.sigma;
     out.sigma[i] = sigma;
     out.reason.push_back(reason_of(measured, sigma, datum, station, f, selection));
+    n_beyond += out.reason.back() == MaskReason::kept && is_out_of_quadrant(measured, selection) ? 1 : 0;
     out.interpolated.push_back(measured.interpolated ? 1 : 0);
     out.absent.push_back(selection.frequencies == FrequencyChoice::all && !measured.stated ? 1 : 0);
   }
+  if (n_beyond > 0)
+    core::log::info("{} data of TE lie out of their quadrant and stay, as they may beside a sea", n_beyond);
 }
 
 /// Merges, limits, rotates, chooses frequencies and evaluates. Sets what rotation takes from rows.
@@ -147,12 +151,14 @@ bool Where::contains(const StationData& of, Datum datum, double frequency_hz) co
 }
 
 std::vector<FloorRule> floor_rules(const ErrorFloors& floors) {
-  return {{FloorKind::impedance, floors.impedance_relative, {}},
-          {FloorKind::log10_rho, floors.log10_rho, {}},
-          {FloorKind::phase, floors.phase_deg, {}},
-          {FloorKind::tipper, floors.tipper_absolute, {}},
-          {FloorKind::phase_tensor, floors.phase_tensor_absolute, {}},
-          {FloorKind::interstation, floors.interstation_absolute, {}}};
+  std::vector<FloorRule> rules{{FloorKind::impedance, floors.impedance_relative, {}},
+                               {FloorKind::log10_rho, floors.log10_rho, {}},
+                               {FloorKind::phase, floors.phase_deg, {}},
+                               {FloorKind::tipper, floors.tipper_absolute, {}},
+                               {FloorKind::phase_tensor, floors.phase_tensor_absolute, {}},
+                               {FloorKind::interstation, floors.interstation_absolute, {}}};
+  if (floors.log10_rho_te) rules.push_back({FloorKind::log10_rho, *floors.log10_rho_te, {.mode = Mode::te}});
+  return rules;
 }
 
 ErrorFloors general_floors(const std::vector<FloorRule>& rules) {
@@ -160,15 +166,18 @@ ErrorFloors general_floors(const std::vector<FloorRule>& rules) {
   for (const FloorRule& rule : rules) {
     const Where all{};
     const Where& where = rule.where;
-    if (!where.station.empty() || !where.data.empty() || where.mode ||
+    if (!where.station.empty() || !where.data.empty() || where.mode == Mode::tm ||
         where.min_frequency_hz != all.min_frequency_hz || where.max_frequency_hz != all.max_frequency_hz)
       continue;
+    if (where.mode && rule.kind == FloorKind::log10_rho) floors.log10_rho_te = rule.floor;
+    if (where.mode) continue;
     switch (rule.kind) {
       case FloorKind::impedance:
         floors.impedance_relative = rule.floor;
         break;
       case FloorKind::log10_rho:
         floors.log10_rho = rule.floor;
+        floors.log10_rho_te.reset();
         break;
       case FloorKind::phase:
         floors.phase_deg = rule.floor;

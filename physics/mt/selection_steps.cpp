@@ -340,14 +340,18 @@ double with_floor(const Evaluated& datum, Datum which, const StationData& statio
   return std::max(from_file, floor);
 }
 
+bool is_out_of_quadrant(const Evaluated& datum, const Selection& selection) {
+  return datum.phase_deg < selection.min_phase_deg || datum.phase_deg > selection.max_phase_deg;
+}
+
 MaskReason reason_of(const Evaluated& datum, double sigma, Datum which, const StationData& station,
                      double frequency_hz, const Selection& selection) {
   if (!std::isfinite(datum.value)) return MaskReason::missing;
   if (std::any_of(selection.masks.begin(), selection.masks.end(),
                   [&](const Where& where) { return where.contains(station, which, frequency_hz); }))
     return MaskReason::listed;
-  if (datum.phase_deg < selection.min_phase_deg || datum.phase_deg > selection.max_phase_deg)
-    return MaskReason::out_of_quadrant;
+  const bool is_limited = selection.limits_te_phases || mode_of(rule_of(which)) != Mode::te;
+  if (is_limited && is_out_of_quadrant(datum, selection)) return MaskReason::out_of_quadrant;
   if (!(sigma > 0.0) || !std::isfinite(sigma)) return MaskReason::bad_error;
   return MaskReason::kept;
 }

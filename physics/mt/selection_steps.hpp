@@ -55,6 +55,8 @@ class StationEvaluator {
 /// Returns σ after the last floor that contains the datum.
 [[nodiscard]] double with_floor(const Evaluated& datum, Datum which, const StationData& station,
                                 double frequency_hz, const Selection& selection);
+/// Returns whether the phase of a datum lies outside the limits, whatever its mode.
+[[nodiscard]] bool is_out_of_quadrant(const Evaluated& datum, const Selection& selection);
 /// Returns the first reason for which the datum is not used, or kept.
 [[nodiscard]] MaskReason reason_of(const Evaluated& datum, double sigma, Datum which,
                                    const StationData& station, double frequency_hz,

@@ -32,9 +32,12 @@ Number& slot(ModeData& data, Datum quantity) {
   return second ? data.phase : data.log10_rho;
 }
 
-/// Returns true for tippers and inter-station functions, which no sounding has.
-bool is_magnetic(Datum quantity) {
-  return (all_tippers | all_interstation).contains(rule_of(quantity).needs);
+/// Returns whether a sounding has the datum: apparent resistivity, phase and parts of Zxy and Zyx, and of the
+/// determinant or the sum of squares, which stand for both.
+bool is_of_sounding(Datum quantity) {
+  const DatumRule& rule = rule_of(quantity);
+  const bool is_effective = rule.needs == all_impedances && rule.floor != FloorKind::phase_tensor;
+  return is_effective || Elements{Element::zxy, Element::zyx}.contains(rule.needs);
 }
 
 /// Makes apparent resistivity and phase of an impedance, with errors to first order.
@@ -98,13 +101,16 @@ Sounding sounding_of(const Observations& data, int station, SoundingMode mode) {
                            survey.stations.size(), station);
   const std::size_t n = survey.frequencies_hz.size();
   std::vector<std::array<ModeData, 2>> measured(n);
+  std::vector<ModeData> effective(n);
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {
     const DatumKey& key = survey.keys[k];
-    if (key.station != station || data.reason[k] != MaskReason::kept || is_magnetic(key.quantity)) continue;
-    const auto which = static_cast<std::size_t>(mode_of(key.quantity));
+    if (key.station != station || data.reason[k] != MaskReason::kept || !is_of_sounding(key.quantity))
+      continue;
+    const auto of_mode = mode_of(rule_of(key.quantity));
+    const auto f = static_cast<std::size_t>(key.frequency);
     const auto i = static_cast<Eigen::Index>(k);
-    slot(measured[static_cast<std::size_t>(key.frequency)][which], key.quantity) = {data.value[i],
-                                                                                    data.sigma[i]};
+    slot(of_mode ? measured[f][static_cast<std::size_t>(*of_mode)] : effective[f], key.quantity) = {
+        data.value[i], data.sigma[i]};
   }
   Sounding sounding{
       survey.frequencies_hz, Eigen::VectorXd::Constant(2 * static_cast<Eigen::Index>(n), nan), {}, {}};
@@ -117,7 +123,9 @@ Sounding sounding_of(const Observations& data, int station, SoundingMode mode) {
     fold(tm.phase);
     if (mode == SoundingMode::te) tm = {};
     if (mode == SoundingMode::tm) te = {};
-    const std::array both{mean_of({te.log10_rho, tm.log10_rho}), mean_of({te.phase, tm.phase})};
+    std::array both{mean_of({te.log10_rho, tm.log10_rho}), mean_of({te.phase, tm.phase})};
+    if (effective[f].log10_rho.is_given()) both[0] = effective[f].log10_rho;
+    if (effective[f].phase.is_given()) both[1] = effective[f].phase;
     for (std::size_t part = 0; part < 2; ++part) {
       const std::size_t row = part * n + f;
       sounding.value[static_cast<Eigen::Index>(row)] = both[part].value;

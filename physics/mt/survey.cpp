@@ -48,6 +48,12 @@ Mode mode_of(Datum datum) {
                               name_of(datum));
 }
 
+bool is_of(Datum datum, Mode mode) {
+  return std::ranges::any_of(all_elements, [&](Element element) {
+    return rule_of(datum).needs.contains(element) && rule_of(element).mode == mode;
+  });
+}
+
 bool is_phase(Datum datum) { return rule_of(datum).turn > 0.0; }
 
 std::string_view name_of(Datum datum) { return rule_of(datum).name; }
@@ -72,7 +78,10 @@ double floor_of(const DatumRule& rule, const ErrorFloors& floors, double modulus
     case FloorKind::impedance:
       return floor_of(rule.floor, floors.impedance_relative, modulus);
     case FloorKind::log10_rho:
-      return floor_of(rule.floor, floors.log10_rho, modulus);
+      return floor_of(
+          rule.floor,
+          mode_of(rule) == Mode::te ? floors.log10_rho_te.value_or(floors.log10_rho) : floors.log10_rho,
+          modulus);
     case FloorKind::phase:
       return floor_of(rule.floor, floors.phase_deg, modulus);
     case FloorKind::tipper:

@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@ namespace lodestone::physics::mt {
 
 /// Returns the mode of a datum. errors: InvalidArgument when it combines both.
 [[nodiscard]] Mode mode_of(Datum datum);
+/// Returns whether the datum is made of an element of the mode; one that combines both is made of either.
+[[nodiscard]] bool is_of(Datum datum, Mode mode);
 [[nodiscard]] bool is_phase(Datum datum);             ///< differences of these are wrapped
 [[nodiscard]] std::string_view name_of(Datum datum);  ///< "zxy_re", "log10_rho_xy" …
 [[nodiscard]] std::string_view units_of(Datum datum);
@@ -85,6 +88,7 @@ struct ErrorFloors {
   double tipper_absolute = 0.02;
   double phase_tensor_absolute = 0.05;
   double interstation_absolute = 0.02;
+  std::optional<double> log10_rho_te{};  ///< decades, of TE alone; absent: log10_rho
 };
 
 /// Returns the modulus that a relative floor of a datum refers to: |Z|, √|Zxy Zyx| for Zxx and Zyy; NaN where

@@ -23,7 +23,7 @@ Transform::Transform(const Survey& survey, const ResponseLayout& layout) : size_
     for (const Element element : all_elements) {
       if (!row.rule->needs.contains(element)) continue;
       row.at[element] = layout.find({element, key.frequency, key.station});
-      if (row.at[element] < 0) {
+      if (row.at[element] < 0 && !layout.is_zero(element)) {
         throw core::InvalidArgument("mt::Transform#not_predicted",
                                     "{} at station {} and {:.6g} Hz is made of {}, which the simulation does "
                                     "not predict; mask the datum",
@@ -41,7 +41,7 @@ Elements::Values Transform::values_of(const Row& row, const core::ConstVectorRef
   for (const Element element : all_elements) {
     if (!row.rule->needs.contains(element)) continue;
     const Eigen::Index at = 2 * row.at[element];
-    f[element] = {responses[at], responses[at + 1]};
+    if (at >= 0) f[element] = {responses[at], responses[at + 1]};
   }
   return f;
 }
@@ -60,7 +60,7 @@ std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVe
     const Row& row = rows_[i];
     const Elements::Values a = row.rule->slope(values_of(row, responses));
     for (const Element element : all_elements) {
-      if (!row.rule->needs.contains(element)) continue;
+      if (!row.rule->needs.contains(element) || row.at[element] < 0) continue;
       const int datum = static_cast<int>(i), at = static_cast<int>(2 * row.at[element]);
       entries.emplace_back(datum, at, a[element].real());
       entries.emplace_back(datum, at + 1, -a[element].imag());
@@ -74,7 +74,7 @@ std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVe
 std::vector<Eigen::Index> predictable_rows(const Survey& survey, Elements predicted) {
   std::vector<Eigen::Index> rows;
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {
-    if (predicted.contains(rule_of(survey.keys[k].quantity).needs))
+    if (determines(predicted, rule_of(survey.keys[k].quantity).needs))
       rows.push_back(static_cast<Eigen::Index>(k));
   }
   return rows;
@@ -89,7 +89,7 @@ Survey survey_of(const Survey& survey, const std::vector<Eigen::Index>& rows) {
 void require_predictable(const Survey& survey, Elements predicted) {
   for (const DatumKey& key : survey.keys) {
     const DatumRule& rule = rule_of(key.quantity);
-    if (predicted.contains(rule.needs)) continue;
+    if (determines(predicted, rule.needs)) continue;
     std::string needs, available;
     for (const Element element : all_elements) {
       if (rule.needs.contains(element)) needs += fmt::format(" {}", rule_of(element).name);

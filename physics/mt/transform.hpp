@@ -27,7 +27,7 @@ class Transform final : public core::DifferentiableMap {
   struct Row {
     const DatumRule* rule;
     double omega;
-    PerElement<Eigen::Index> at;
+    PerElement<Eigen::Index> at;  ///< −1 where the element is zero
   };
   [[nodiscard]] static Elements::Values values_of(const Row& row, const core::ConstVectorRef& responses);
   Eigen::VectorXd do_value(const core::ConstVectorRef& responses) const override;
@@ -37,12 +37,12 @@ class Transform final : public core::DifferentiableMap {
   std::vector<Row> rows_;
 };
 
-/// Returns the rows of the survey that a simulation of these elements predicts.
+/// Returns the rows of the survey that a simulation of these elements determines.
 [[nodiscard]] std::vector<Eigen::Index> predictable_rows(const Survey& survey, Elements predicted);
 /// Returns the survey of these keys alone.
 [[nodiscard]] Survey survey_of(const Survey& survey, const std::vector<Eigen::Index>& rows);
-/// Checks that a simulation of these elements predicts all data. errors: InvalidArgument that names the first
-/// datum it does not predict, and what that is made of.
+/// Checks that a simulation of these elements determines all data. errors: InvalidArgument that names the
+/// first datum it does not predict, and what that is made of.
 void require_predictable(const Survey& survey, Elements predicted);
 
 /// Returns the map to the data of a survey from the unknowns of `responses`, whose outputs have the order of

@@ -166,6 +166,9 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.start = read_model(table.table("start"), {});
   config.reference = read_model(table.table("reference"), config.start);
   config.sea = read_sea(table.table("sea"));
+  const ConfigTable data = table.table("data");
+  if (config.sea && !data.has("phase_min_deg") && !data.has("phase_max_deg"))
+    config.data.selection.limits_te_phases = false;
   config.sea_place = table.table("sea").place("level_m");
   config.soundings = read_soundings(table.table("soundings"));
   config.bounds = read_bounds(table.table("bounds"));

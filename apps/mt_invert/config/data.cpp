@@ -14,14 +14,12 @@
 namespace lodestone::mt_invert::config {
 
 /// Form in which the data of each mode are inverted. `from_data`: the first of several that the files hold.
-enum class DataKind { from_data, log10_rho_phase, impedance, full_impedance, phase_tensor };
+enum class DataKind { from_data, log10_rho_phase, determinant, impedance, full_impedance, phase_tensor };
 constexpr auto words(DataKind) {
   using enum DataKind;
-  return core::Words<DataKind>{{from_data, "from_data"},
-                               {log10_rho_phase, "log10_rho_phase"},
-                               {impedance, "impedance"},
-                               {full_impedance, "full_impedance"},
-                               {phase_tensor, "phase_tensor"}};
+  return core::Words<DataKind>{{from_data, "from_data"},           {log10_rho_phase, "log10_rho_phase"},
+                               {determinant, "determinant"},       {impedance, "impedance"},
+                               {full_impedance, "full_impedance"}, {phase_tensor, "phase_tensor"}};
 }
 
 namespace {
@@ -102,8 +100,10 @@ struct Measured {
 Rows<Measured> measured_rows() {
   return {
       row("kind", &Measured::kind,
-          "log10 ρₐ and phase, or real and imaginary parts, of Zxy and Zyx; with `--dim 3` also all four "
-          "impedances or the phase tensor; `\"from_data\"`: log10 ρₐ and phase where the files hold "
+          "log10 ρₐ and phase, or real and imaginary parts, of Zxy and Zyx; log10 ρₐ and phase of √det Z; "
+          "with "
+          "`--dim 3` also all four impedances or the phase tensor; `\"from_data\"`: log10 ρₐ and phase where "
+          "the files hold "
           "impedances, else what they hold, see below"),
       row("modes", &Measured::modes,
           "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
@@ -121,6 +121,9 @@ Rows<ErrorFloors> floors_rows() {
               "of the impedance's modulus, on each part"),
           row("log10_rho", &ErrorFloors::log10_rho, within(0.0, most),
               "decades (0.0434 = 10 % of ρₐ = 5 % of the impedance)"),
+          row("log10_rho_te", &ErrorFloors::log10_rho_te, within(0.0, most),
+              "decades, of TE alone, whose level static shifts and structure beside the line move most")
+              .otherwise("0.1 in a section of stations without `log10_rho`, else `log10_rho`"),
           row("phase_deg", &ErrorFloors::phase_deg, within(0.0, most_deg),
               "degrees (2.86 = 5 % of the impedance)"),
           row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part"),
@@ -192,6 +195,7 @@ std::vector<Datum> quantities_of(Mode mode, DataKind kind) {
     case DataKind::full_impedance:
       return is_te ? std::vector{datum("zxx_re"), datum("zxx_im"), zxy_re, zxy_im}
                    : std::vector{zyx_re, zyx_im, datum("zyy_re"), datum("zyy_im")};
+    case DataKind::determinant:
     case DataKind::phase_tensor:
       break;
   }
@@ -204,9 +208,13 @@ std::vector<Datum> quantities_of(const ConfigTable& table, const Measured& form)
     result.insert(result.end(), more.begin(), more.end());
   };
   for (const Mode mode : form.modes) add(quantities_of(mode, form.kind));
-  if (form.kind == DataKind::phase_tensor && form.modes.size() == 1)
+  const bool combines = form.kind == DataKind::phase_tensor || form.kind == DataKind::determinant;
+  if (combines && form.modes.size() == 1)
     table.refuse("modes", "tensor_of_one_mode",
-                 "expected both modes or none with kind = \"phase_tensor\", which combines them, got one");
+                 fmt::format("expected both modes or none with kind = \"{}\", which combines them, got one",
+                             core::word(form.kind)));
+  if (form.kind == DataKind::determinant && !form.modes.empty())
+    add({datum("log10_rho_det"), datum("phase_det")});
   if (form.kind == DataKind::phase_tensor && !form.modes.empty())
     add({datum("phase_tensor_xx"), datum("phase_tensor_xy"), datum("phase_tensor_yx"),
          datum("phase_tensor_yy")});
@@ -362,6 +370,7 @@ DataConfig read_data_config(ConfigTable table) {
   data.selection.data = quantities_of(table, form);
   data.choices = choices_of(table, form);
   data.floors = read(table.table("floors"), floors_rows(), usual_floors(!is_edi(data)));
+  data.has_open_floors = is_edi(data) && !table.table("floors").has("log10_rho") && !data.floors.log10_rho_te;
   data.selection.floors = physics::mt::floor_rules(data.floors);
   for (const ConfigTable& floor : table.tables("floor")) data.selection.floors.push_back(read_floor(floor));
   for (const ConfigTable& mask : table.tables("mask")) data.selection.masks.push_back(read_mask(mask));

@@ -41,6 +41,7 @@ struct DataConfig {
   std::vector<std::string> station_order;  ///< files of stations alone; empty: all, by file name
   UsedFrequencies frequencies = UsedFrequencies::all;
   physics::mt::ErrorFloors floors;  ///< as in `selection`
+  bool has_open_floors = false;     ///< says whether a section chooses those of ρₐ
   physics::mt::Selection selection;
   /// Forms in order, of which the first that the files hold takes the place of `selection.data`; empty where
   /// the kind is given.

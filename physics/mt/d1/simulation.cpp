@@ -114,7 +114,7 @@ std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstV
 core::MapPtr data_map(std::vector<double> thickness_m, const Survey& survey,
                       Simulation::Thickness thickness) {
   require_predictable(survey, Simulation::predicted_elements);
-  const ResponseLayout layout = needed_responses(survey);
+  const ResponseLayout layout = needed_responses(survey, Simulation::predicted_elements);
   return mt::data_map(
       std::make_shared<Simulation>(std::move(thickness_m), layout, survey.frequencies_hz, thickness), layout,
       survey);
@@ -128,10 +128,11 @@ Eigen::VectorXd layered_data(const LayeredEarth& earth, const Survey& survey) {
   Eigen::VectorXd result(std::ssize(survey.keys));
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
     const DatumKey& key = survey.keys[i];
-    const DatumRule& rule = rule_of(key.quantity);
-    const double sign = element_of(rule) == Element::zxy ? 1.0 : -1.0;
+    Elements::Values elements;
+    elements[Element::zxy] = impedance_ohm[key.frequency];
+    elements[Element::zyx] = -impedance_ohm[key.frequency];
     result[static_cast<Eigen::Index>(i)] =
-        value_of(rule, sign * impedance_ohm[key.frequency], omega(survey.frequencies_hz[key.frequency]));
+        rule_of(key.quantity).value(elements, omega(survey.frequencies_hz[key.frequency]));
   }
   return result;
 }

@@ -44,7 +44,7 @@ class Simulation final : public core::DifferentiableMap {
                                     Simulation::Thickness thickness = Simulation::Thickness::fixed);
 
 /// Returns the data of a survey over a layered earth, the same at every station. shape: (keys). errors:
-/// InvalidArgument when a datum is made of more than one element, or not of Zxy or Zyx.
+/// InvalidArgument when a datum is made of neither Zxy nor Zyx.
 [[nodiscard]] Eigen::VectorXd layered_data(const LayeredEarth& earth, const Survey& survey);
 
 }  // namespace lodestone::physics::mt::d1

@@ -25,7 +25,7 @@ Survey response_survey(const Survey& survey) {
   std::vector<Datum> quantities;
   const auto has = [&](Mode mode) {
     return std::any_of(survey.keys.begin(), survey.keys.end(),
-                       [&](const auto& key) { return mode_of(key.quantity) == mode; });
+                       [&](const auto& key) { return is_of(key.quantity, mode); });
   };
   if (has(Mode::te)) quantities.insert(quantities.end(), {Datum::log10_rho_xy, Datum::phase_xy});
   if (has(Mode::tm)) quantities.insert(quantities.end(), {Datum::log10_rho_yx, Datum::phase_yx});

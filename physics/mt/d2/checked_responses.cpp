@@ -87,7 +87,7 @@ class CheckedMap final : public core::DifferentiableMap {
         options_(options),
         check_(check),
         found_(std::move(found)),
-        size_out_(needed_responses(survey_).size()) {}
+        size_out_(needed_responses(survey_, Simulation::predicted_elements).size()) {}
   [[nodiscard]] Eigen::Index size_in() const override { return earth_.grid.n_cells(); }
   [[nodiscard]] Eigen::Index size_out() const override { return size_out_; }
   [[nodiscard]] std::string name() const override { return "mt::d2::checked_map"; }
@@ -125,7 +125,7 @@ class Checker {
         options_(options),
         check_(check),
         on_contact_(on_contacts(model, survey.stations)) {
-    out_.layout = needed_responses(survey);
+    out_.layout = needed_responses(survey, Simulation::predicted_elements);
     out_.meshes = design_meshes(model, survey, options);
     out_.bands.resize(out_.meshes.bands.size());
     out_.check = check;
@@ -337,8 +337,9 @@ std::string CheckedResponses::in_words() const {
   if (n_refined > 0)
     text += fmt::format(", {} ({}) with {} of {} meshes refined", words(row().worst), row().where, n_refined,
                         bands.size());
-  text += fmt::format("; tolerance {:g} % and {:g} degrees. {}", check.tolerance.rho_a_percent,
-                      check.tolerance.phase_deg, limit_in_words());
+  text += fmt::format("; tolerance {:g} % and {:g} degrees.", check.tolerance.rho_a_percent,
+                      check.tolerance.phase_deg);
+  if (const std::string limit = limit_in_words(); !limit.empty()) text += " " + limit;
   if (!left_out.empty())
     text += fmt::format(
         " Not judged, since they stand on the edge of two columns, where E of the TM mode jumps: {}.",

@@ -22,8 +22,7 @@ double work_of(const fem::QuadMesh& mesh, int order) {
 
 int n_modes(const Survey& survey) {
   const auto has = [&](Mode mode) {
-    return std::ranges::any_of(survey.keys,
-                               [&](const DatumKey& key) { return mode_of(key.quantity) == mode; });
+    return std::ranges::any_of(survey.keys, [&](const DatumKey& key) { return is_of(key.quantity, mode); });
   };
   return static_cast<int>(has(Mode::te)) + static_cast<int>(has(Mode::tm));
 }

@@ -304,8 +304,9 @@ std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstV
 std::shared_ptr<const Simulation> simulation_of(MPI_Comm comm, mesh::Earth earth, const Survey& survey,
                                                 MeshSet meshes) {
   require_predictable(survey, Simulation::predicted_elements);
-  return std::make_shared<const Simulation>(comm, std::move(earth), needed_responses(survey), survey.stations,
-                                            survey.frequencies_hz, std::move(meshes));
+  return std::make_shared<const Simulation>(comm, std::move(earth),
+                                            needed_responses(survey, Simulation::predicted_elements),
+                                            survey.stations, survey.frequencies_hz, std::move(meshes));
 }
 
 core::MapPtr data_map(std::shared_ptr<const Simulation> simulation, const Survey& survey) {

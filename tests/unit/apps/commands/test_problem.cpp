@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace lodestone;
@@ -109,6 +110,39 @@ TEST_CASE("observations: files with impedances are inverted for them, with or wi
   CHECK(data_of_folder(folder, "modes = [\"tm\"]\n", 2) == std::set{Datum::log10_rho_yx, Datum::phase_yx});
 }
 
+TEST_CASE("observations: sections weigh apparent resistivities of TE less unless floors of them are given",
+          "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
+  const auto floors = [&](const std::string& lines, int dimension) {
+    const auto config = config::read_config(tests::write_text(
+        folder, "c.toml", "[data]\nedi_folder = \".\"\nignore_file_errors = true\n" + lines));
+    const auto data = commands::observe(config.data, config.profile, dimension);
+    std::map<Datum, double> sigma;
+    for (std::size_t k = 0; k < data.survey.keys.size(); ++k)
+      sigma[data.survey.keys[k].quantity] = data.sigma[static_cast<Eigen::Index>(k)];
+    CHECK(data.floors.log10_rho_te.value_or(data.floors.log10_rho) == sigma[Datum::log10_rho_xy]);
+    return std::pair(sigma[Datum::log10_rho_xy], sigma[Datum::log10_rho_yx]);
+  };
+  CHECK(floors("", 2) == std::pair(0.1, 0.0434));
+  for (const int dimension : {1, 3}) CHECK(floors("", dimension) == std::pair(0.0434, 0.0434));
+  CHECK(floors("[data.floors]\nlog10_rho = 0.06\n", 2) == std::pair(0.06, 0.06));
+  CHECK(floors("[data.floors]\nlog10_rho_te = 0.2\n", 3) == std::pair(0.2, 0.0434));
+}
+
+TEST_CASE("observations: a determinant stands for both modes", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
+  const std::set effective{physics::mt::datum("log10_rho_det"), physics::mt::datum("phase_det")};
+  for (const int dimension : {1, 2, 3})
+    CHECK(data_of_folder(folder, "kind = \"determinant\"\n", dimension) == effective);
+  CHECK_THAT(tests::error_of<core::ConfigError>(
+                 [&] { (void)data_of_folder(folder, "kind = \"determinant\"\nmodes = [\"te\"]\n", 2); }),
+             tests::HasId("tensor_of_one_mode", {"determinant"}));
+}
+
 TEST_CASE("observations: files that state parts of impedances as such are inverted for these", "[apps]") {
   const std::string head =
       "Format: EMData_2.2\nPhase Convention: lag\n# MT Frequencies: 1\n0.1\n# MT Receivers: 2\n"
@@ -139,6 +173,25 @@ TEST_CASE("observations: limits of phases hold for files of profile data", "[app
                     both = te + "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n1.0 b 0 0 0 200 0 TE -1.0 1.0 0.1\n";
   CHECK(observe(both, impedance).reason[1] == MaskReason::out_of_quadrant);
   CHECK(observe(both, impedance + "phase_min_deg = -180\nphase_max_deg = 180\n").n_used() == 4);
+}
+
+TEST_CASE("observations: beside a sea phases of TE may leave their quadrant unless limits are given",
+          "[apps]") {
+  const std::string data = te + "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n1.0 b 0 0 0 200 0 TE -1.0 1.0 0.1\n" +
+                           rho_phase_tm +
+                           "1.0 a 0 0 0 100 0 Phs_TM 40.0 2.0\n1.0 b 0 0 0 200 0 Phs_TM 130.0 2.0\n",
+                    impedance = "kind = \"impedance\"\n",
+                    sea = "[sea]\nlevel_m = 0.0\nresistivity_ohm_m = 0.3\n";
+  const auto n_masked = [&](const std::string& lines) {
+    return std::ranges::count(observe(data, lines).reason, MaskReason::out_of_quadrant);
+  };
+  const auto without = n_masked(impedance + "modes = [\"te\"]\n");
+  CHECK(without == 2);
+  tests::Capture out(STDOUT_FILENO);
+  CHECK(n_masked(impedance + "modes = [\"te\"]\n" + sea) == 0);
+  CHECK_THAT(out.text(), Catch::Contains("2 data of TE lie out of their quadrant"));
+  CHECK(n_masked(impedance + "modes = [\"te\"]\nphase_max_deg = 90\n" + sea) == 2);
+  CHECK(n_masked("kind = \"log10_rho_phase\"\nmodes = [\"tm\"]\n" + sea) == 1);
 }
 
 TEST_CASE("observations: limits of periods tolerate the digits of files of profile data", "[apps]") {

@@ -14,12 +14,14 @@
 #include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
+#include "physics/mt/units.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 using namespace lodestone;
 using namespace lodestone::io::report;
@@ -176,6 +178,23 @@ TEST_CASE("display: impedances show the same as apparent resistivity and phase")
   CHECK(b.has(Shown::tipper_re));
   CHECK(a.at(Shown::phase_tm, 0, 0).predicted > 0.0);
   CHECK(a.at(Shown::phase_tm, 0, 0).predicted < 90.0);
+}
+
+TEST_CASE("display: determinants have panels of their own, whose phases differ by less than half a turn") {
+  mt::Observations data;
+  data.survey =
+      mt::full_survey({{"a", 0.0}}, {1.0, 10.0}, {mt::datum("log10_rho_det"), mt::datum("phase_det")});
+  data.value = Eigen::Vector4d(2.0, 1.0, 1.5, -1.5);  // rad: the second phase is 86 degrees below zero
+  data.sigma = data.sigma_measured = Eigen::Vector4d::Constant(0.1);
+  data.reason.assign(4, mt::MaskReason::kept);
+  const ShownData shown(data, Eigen::Vector4d(2.1, 1.0, 1.4, 1.5));
+  CHECK(shown.at(Shown::rho_det, 0, 0).residual == Approx(-1.0));
+  CHECK(shown.at(Shown::phase_det, 0, 0).observed == Approx(1.5 * mt::deg_per_rad));
+  CHECK(shown.at(Shown::phase_det, 1, 0).residual == Approx((std::numbers::pi - 3.0) / 0.1));
+  const std::string sheet = sounding_sheet(shown, {0}, 1).svg();
+  CHECK_THAT(sheet, Contains("ρₐ det") && Contains("Phase det") && Contains("determinant observed") &&
+                        Contains("determinant predicted"));
+  CHECK_THAT(sheet, !Contains("TE observed"));
 }
 
 TEST_CASE("display: residuals are those of the result, none where masked") {

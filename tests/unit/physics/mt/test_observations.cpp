@@ -123,9 +123,9 @@ TEST_CASE("observed data: what the simulation does not predict is masked and cou
   const Observations data = without_unpredicted(all, section_elements);
   CHECK(reason(data, datum("zxy_re"), 0, 0) == MaskReason::kept);
   CHECK(reason(data, datum("zxx_re"), 0, 0) == MaskReason::not_predicted);
-  CHECK(reason(data, datum("phase_det"), 2, 0) == MaskReason::not_predicted);
+  CHECK(reason(data, datum("phase_det"), 2, 0) == MaskReason::kept);
   CHECK(reason(data, datum("tzx_im"), 0, 0) == MaskReason::listed);
-  CHECK(data.n_used() == 3);
+  CHECK(data.n_used() == 6);
   CHECK_THAT(mask_table(data), Catch::Contains("not_predicted"));
   CHECK(data.data_set().reasons().back() == "not_predicted");
   CHECK(all.data_set().reasons().back() == "bad_error");

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/sounding.hpp"
+#include "physics/mt/transform.hpp"
 #include "tests/support/error_id.hpp"
 
 #include <cmath>
@@ -20,7 +21,10 @@ const std::vector<double> frequencies{100.0, 1.0, 0.01};
 Observations layered(const std::vector<Datum>& quantities) {
   Observations data;
   data.survey = full_survey({{"a", 0.0}}, frequencies, quantities);
-  data.value = d1::data_map({500.0, 2000.0}, data.survey)->value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  const auto rows = predictable_rows(data.survey, section_elements);
+  data.value = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(data.survey.keys.size()), 0.1);
+  data.value(rows) =
+      d1::data_map({500.0, 2000.0}, survey_of(data.survey, rows))->value(Eigen::Vector3d(2.0, 1.0, 3.0));
   data.sigma = Eigen::VectorXd::Constant(data.value.size(), 0.05);
   data.reason.assign(data.survey.keys.size(), MaskReason::kept);
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
@@ -43,8 +47,9 @@ TEST_CASE("sounding: over a layered earth every mode and form of the data gives 
           "[physics][mt]") {
   const auto logs = layered({Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx});
   const auto impedances = layered({Datum::zxy_re, Datum::zxy_im, Datum::zyx_re, Datum::zyx_im});
+  const auto effective = layered({datum("log10_rho_det"), datum("phase_det"), datum("zxx_re")});
   for (const auto mode : {SoundingMode::te, SoundingMode::tm, SoundingMode::average}) {
-    for (const auto* data : {&logs, &impedances}) {
+    for (const auto* data : {&logs, &impedances, &effective}) {
       const Sounding sounding = sounding_of(*data, 0, mode);
       CHECK(sounding.n_kept() == 6);
       CHECK((sounding.value - expected()).norm() < 1e-12);

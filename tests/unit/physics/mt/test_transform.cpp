@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
+#include "engine/core/map_checks.hpp"
 #include "physics/mt/distortion.hpp"
 #include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
@@ -86,6 +87,31 @@ TEST_CASE("transform: names the datum whose element is not predicted", "[physics
   const ResponseLayout predicted = needed_responses(two_stations({Datum::zxy_re, Datum::zyx_re}));
   CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)Transform(survey, predicted); }),
              HasId("not_predicted", {"tzx_re", "a", "1", "Tzx"}));
+}
+
+TEST_CASE("transform: over layers and along strike a determinant is made of Zxy and Zyx alone",
+          "[physics][mt][transform]") {
+  const Survey survey = two_stations({datum("phase_det"), datum("log10_rho_ssq")});
+  const ResponseLayout layout = needed_responses(survey, section_elements);
+  REQUIRE(layout.size() == 16);  // two elements, frequencies and stations, two parts
+  const Eigen::VectorXd responses = some_responses(layout);
+  const Transform transform(survey, layout);
+  const Eigen::VectorXd data = transform.value(responses);
+  for (std::size_t i = 0; i < survey.keys.size(); ++i) {
+    const auto& [quantity, frequency, station] = survey.keys[i];
+    Elements::Values f;
+    for (const Element element : {Element::zxy, Element::zyx}) {
+      const Eigen::Index at = 2 * layout.find({element, frequency, station});
+      f[element] = {responses[at], responses[at + 1]};
+    }
+    CHECK(data[static_cast<Eigen::Index>(i)] ==
+          rule_of(quantity).value(f, omega(survey.frequencies_hz[static_cast<std::size_t>(frequency)])));
+  }
+  const auto derivative = core::check_derivative(transform, responses);
+  INFO(derivative.report);
+  CHECK(derivative.passed);
+  CHECK(needed_responses(two_stations({datum("zxx_re")}), section_elements).keys().front().element ==
+        Element::zxx);  // which the simulation refuses
 }
 
 TEST_CASE(

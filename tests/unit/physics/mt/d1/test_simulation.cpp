@@ -58,6 +58,20 @@ TEST_CASE("sounding: derivative and adjoint hold for resistivities and thickness
   }
 }
 
+TEST_CASE("sounding: the determinant of a layered earth is that of its one impedance") {
+  const std::vector<double> frequencies{100.0, 1.0, 0.01};
+  const Eigen::Vector3d m(2.5, 0.3, 1.8);
+  const auto data_of = [&](const std::vector<mt::Datum>& quantities) {
+    return mt::d1::data_map({600.0, 1400.0}, sounding_of(quantities, frequencies))->value(m);
+  };
+  const std::vector effective{mt::datum("log10_rho_det"), mt::datum("phase_det")};
+  const Eigen::VectorXd expected = data_of({mt::Datum::log10_rho_xy, mt::Datum::phase_xy});
+  CHECK((data_of(effective) - expected).norm() < 1e-13);
+  const mt::d1::LayeredEarth earth{{std::pow(10.0, m[0]), std::pow(10.0, m[1]), std::pow(10.0, m[2])},
+                                   {600.0, 1400.0}};
+  CHECK((mt::d1::layered_data(earth, sounding_of(effective, frequencies)) - expected).norm() < 1e-13);
+}
+
 TEST_CASE("sounding: responses come in the order of the layout, whichever the station") {
   const mt::ResponseLayout layout(
       {{mt::Element::zyx, 0, 3}, {mt::Element::zxy, 1, 3}, {mt::Element::zxy, 0, 3}});

@@ -132,6 +132,24 @@ TEST_CASE("linearization: a Jacobian kept in place of large factors gives the sa
   }
 }
 
+TEST_CASE("section: a determinant is the geometric mean of both modes, with the derivative of both",
+          "[physics][mt]") {
+  const mesh::Model section = tests::small_section(true);
+  const auto stations = tests::small_survey().stations;
+  const auto map_of = [&](const std::vector<Datum>& quantities) {
+    const Survey survey = full_survey(stations, {1.0, 10.0}, quantities);
+    auto meshes = d2::design_meshes(section, survey, d2::design_options(d2::Accuracy::iteration));
+    return d2::data_map(MPI_COMM_SELF, section.earth, survey, std::move(meshes));
+  };
+  const auto modes = map_of({Datum::log10_rho_xy, Datum::log10_rho_yx})->linearize(section.values);
+  const auto effective = map_of({datum("log10_rho_det")})->linearize(section.values);
+  REQUIRE(effective->size_out() == 6);
+  const auto mean = [](const auto& both) { return (0.5 * (both.topRows(6) + both.bottomRows(6))).eval(); };
+  CHECK((effective->value() - mean(modes->value())).norm() < 1e-12 * modes->value().norm());
+  const Eigen::MatrixXd expected = mean(modes->jacobian());
+  CHECK((effective->jacobian() - expected).norm() < 1e-12 * expected.norm());
+}
+
 TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {100.0, 10.0, 1.0, 0.1, 0.01}, responses);
   const auto worst =
