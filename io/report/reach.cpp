@@ -18,7 +18,6 @@ namespace {
 constexpr double investigated_part = 0.1;  // of the cells of a layer, which make it one that data see
 constexpr double site_margin = 0.15;       // of the length of the line, beside its ends
 constexpr double below_seen = 1.2;         // depth of a picture over that to which data see
-constexpr double deepest_part = 0.5;       // of the length of a picture, which it is not deeper than
 constexpr double nearly_all = 0.9;         // of the depth of the grid, which is then shown as a whole
 constexpr int fewest_layers = 5;
 

@@ -10,6 +10,10 @@
 
 namespace lodestone::io::report {
 
+/// Largest depth of pictures in lengths of the line, or of the map: a body changes the data of sites as far
+/// to both sides as it is deep.
+inline constexpr double deepest_part = 0.5;
+
 /// Returns the indices of the cells of a layer whose centres lie within an area; its depths do not count.
 [[nodiscard]] std::vector<Eigen::Index> cells_in(const physics::mesh::TensorGrid& grid,
                                                  const physics::mesh::Box& area, int layer);
@@ -51,9 +55,9 @@ struct SectionPart {
 /// Chooses the part of the final section of an outcome that pictures show. Along the profile it is that of
 /// the sites and the regions of a learned prior, with a margin of 15 %. It is a fifth deeper than data see.
 ///
-/// It is at most half as deep as it is long, but has five layers at least: a body changes the data of sites
-/// as far to both sides as it is deep. The depth is rounded up. `depth_m`: wanted depth below the top; 0
-/// leaves it to the program. errors: InvalidArgument unless the model is a section.
+/// It has at most the depth of `deepest_part`, but five layers at least. The depth is rounded up. `depth_m`:
+/// wanted depth below the top; 0 leaves it to the program. errors: InvalidArgument unless the model is a
+/// section.
 [[nodiscard]] SectionPart shown_part(const inversion::Outcome& outcome, double depth_m = 0.0);
 
 }  // namespace lodestone::io::report

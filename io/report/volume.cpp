@@ -61,13 +61,13 @@ std::vector<int> layers_of(const inversion::Outcome& outcome, const MapExtent& e
   const mesh::Box area = area_of(extent);
   const double top_m = top_of(outcome.model.earth, area);
   double shallow = grid.z_centre_m(grid.nearest(mesh::Axis::z, top_m)) - top_m,
-         deep = 0.5 * extent.longest_m();
+         deep = deepest_part * extent.longest_m();
   const std::optional<mesh::Interval> periods = used_periods(outcome.data);
   if (periods && is_resistivity(outcome.model.property)) {
     shallow = std::max(shallow, skin_depths_m(outcome.model, area, top_m, periods->from, shallowest_part));
   }
-  // Deeper than their extent the sites resolve nothing sideways.
-  if (const auto seen_m = seen_depth_m(outcome, area, top_m)) deep = std::min(*seen_m, extent.longest_m());
+  if (const auto seen_m = seen_depth_m(outcome, area, top_m))
+    deep = std::min(*seen_m, deepest_part * extent.longest_m());
   shallow = std::max(shallow, 1e-3 * grid.width_m(mesh::Axis::z, 0));
   deep = std::max(deep, shallow);
   std::vector<int> layers;

@@ -36,7 +36,7 @@ struct WantedSlices {
 /// The first layer lies at a quarter of the skin depth of the shortest period used. The last one is the
 /// deepest in which the posterior finds a tenth of the cells of the extent investigated. Without a posterior
 /// it lies at one skin depth of the longest period. Skin depths take the mean of log10 resistivity in each
-/// layer. It is not deeper than the extent is long. Without periods the layers reach to half the extent. Each
+/// layer. It is not deeper than `deepest_part` of the extent, to which layers reach without periods. Each
 /// vertical slice follows the line along y or x that most sites are near; the line nearest to the median wins
 /// a tie.
 [[nodiscard]] VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wanted = {});
