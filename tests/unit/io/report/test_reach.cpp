@@ -4,6 +4,8 @@
 #include "io/report/report.hpp"
 #include "io/report/slice_drawing.hpp"
 #include "io/report/volume.hpp"
+#include "io/run/result.hpp"
+#include "io/run/section_comparison.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
@@ -214,4 +216,20 @@ TEST_CASE("report: choices of pictures reach sections and volumes, and layers ha
   CHECK_THAT(refused(test::layers_of_density(), {.depth_m = 5.0}), tests::HasId("not_a_section", {"1"}));
   CHECK_THAT(refused(test::layers_of_density(), {.choices = {.contours = true}}), tests::HasId("of_layers"));
   CHECK_THAT(refused(test::layers_of_density(), {.choices = {.low = 1.0}}), tests::HasId("of_layers"));
+}
+
+TEST_CASE("compare: the picture has room for what pictures of each run show, unless its depth is chosen") {
+  const test::OutputFolder first, second;
+  inversion::Outcome outcome = line(10e3, 100.0);  // shown to 8 km
+  io::run::write_result(first / "result.h5", outcome);
+  io::run::write_result(second / "result.h5", line(20e3, 100.0));  // shown to 15 km
+  io::run::ComparedSections what{.sections = {first.path(), second.path()}};
+  const std::string picture = second / "sections.svg";
+  static_cast<void>(io::run::compare_sections(what, picture));
+  const std::string svg = test::slurp(picture);
+  CHECK(occurrences(svg, ">14<") == 2);  // on both axes of depth
+  CHECK_THAT(svg, !Contains(">16<") && !Contains(">80<"));
+  what.max_depth_m = 100e3;
+  static_cast<void>(io::run::compare_sections(what, picture));
+  CHECK(occurrences(test::slurp(picture), ">80<") == 2);
 }
