@@ -31,7 +31,7 @@ struct Compared {
   SectionPanel panel;
   std::vector<std::string> run;  ///< cells of the table that only a run has: rms, target, iterations,
                                  ///< Jacobians, forward runs, seconds
-  std::optional<report::SectionPart> part{};  ///< what pictures of a run show
+  std::optional<report::SectionPart> part{};  ///< part of a run that pictures show
 };
 
 constexpr double png_scale = 1.25;  // pixels per unit: several sections in one picture are tall enough
