@@ -180,7 +180,9 @@ void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const
   const Frame scale(box, {}, axis);
   double widest = 0.0;
   const double right = box.x + box.width;
-  for (const Tick& tick : ticks(axis)) {
+  for (Tick tick : ticks(axis)) {
+    const auto is_end = [&](double value) { return std::abs(tick.value - value) < 1e-6 * std::abs(value); };
+    if (is_end(axis.first) || is_end(axis.last)) tick.label = tick_label(tick.value);
     canvas.line({right, scale.y(tick.value)},
                 {right + (tick.label.empty() ? 0.55 : 1.0) * tick_length, scale.y(tick.value)}, stroke);
     canvas.text({right + tick_length + label_gap, scale.y(tick.value)}, tick.label,
@@ -202,6 +204,11 @@ void draw_marker(Canvas& canvas, Point at, const MarkerStyle& style) {
 }
 
 LengthUnit length_unit(double range_m) { return range_m >= 5000.0 ? LengthUnit{1000.0, "km"} : LengthUnit{}; }
+
+std::string length_text(double metres, int digits) {
+  const LengthUnit unit = length_unit(std::abs(metres));
+  return fmt::format("{} {}", plain_number(metres / unit.metres, digits), unit.name);
+}
 
 double station_label_height(const std::vector<std::string>& names) {
   double widest = 0.0;

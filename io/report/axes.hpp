@@ -89,6 +89,8 @@ struct LengthUnit {
   std::string name = "m";
 };
 [[nodiscard]] LengthUnit length_unit(double range_m);
+/// Returns the text of a length with so many digits: "45 km".
+[[nodiscard]] std::string length_text(double metres, int digits = 2);
 
 /// Stations above a frame: triangles on the surface and names, thinned out where they would overlap.
 struct StationLabels {

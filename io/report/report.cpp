@@ -11,6 +11,7 @@
 #include "io/report/mt_soundings.hpp"
 #include "io/report/page.hpp"
 #include "io/report/property.hpp"
+#include "io/report/reach.hpp"
 #include "io/report/residual_maps.hpp"
 #include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
@@ -28,15 +29,12 @@ namespace {
 
 constexpr std::size_t stations_per_sheet = 12;
 
-/// Returns a round depth near a fifth of the section, for a closer look at its upper part.
-double shallow_depth_m(const physics::mesh::TensorGrid& grid) {
-  const double wanted = (grid.z_edges_m().back() - grid.z_edges_m().front()) / 5.0;
+/// Returns a round depth near a fifth of a depth, for a closer look at the upper part.
+double shallow_m(double depth_m) {
+  const double wanted = depth_m / 5.0;
   const double power = std::pow(10.0, std::floor(std::log10(wanted)));
   const double mantissa = wanted / power;
-  return grid.z_edges_m().front() + power * (mantissa < 1.5   ? 1.0
-                                             : mantissa < 3.5 ? 2.0
-                                             : mantissa < 7.5 ? 5.0
-                                                              : 10.0);
+  return power * (mantissa < 1.5 ? 1.0 : mantissa < 3.5 ? 2.0 : mantissa < 7.5 ? 5.0 : 10.0);
 }
 
 bool has_mask(const inversion::Outcome& outcome) {
@@ -45,37 +43,74 @@ bool has_mask(const inversion::Outcome& outcome) {
 
 int dimension_of(const inversion::Outcome& outcome) { return outcome.model.earth.grid.dimension(); }
 
-void add_section(Page& page, const inversion::Outcome& outcome, bool contours) {
+/// Returns the options of a picture of a part of the section with the choices of a reader.
+SectionPictureOptions section_options(const SectionPart& part, const PictureChoices& choices) {
+  SectionPictureOptions options = part.picture();
+  options.min_log10 = choices.low;
+  options.max_log10 = choices.high;
+  options.contours = choices.contours;
+  return options;
+}
+
+constexpr const char* contours_text =
+    " Lines of equal values: each half decade, with numbers at the full ones.";
+
+/// Adds the section down to where data see, where the pictures before it end above that.
+void add_deep_section(Page& page, const inversion::Outcome& outcome, const PictureChoices& choices) {
+  const SectionPart part = shown_part(outcome);
+  page.paragraph(fmt::format(
+      "The data see to {} ({}), deeper than half the length of the section. Down there they resolve means "
+      "along the line, but few differences between its sites, so the pictures above end before. mt_invert "
+      "report with --depth-km draws them to another depth.",
+      part.seen_text(),
+      has_mask(outcome) ? "the depth of investigation"
+                        : "one skin depth of the longest period in the mean of the layers"));
+  page.html("<details><summary>The section as deep as data see</summary>\n");
+  SectionPictureOptions deep = section_options(shown_part(outcome, *part.seen_m), choices);
+  page.figure(section_picture(outcome, deep), "section_deep",
+              "The same section, compressed to show all that data see, with its own colour scale.");
+  page.html("</details>\n");
+}
+
+void add_section(Page& page, const inversion::Outcome& outcome, const ReportOptions& options) {
   const std::string title = title_of(outcome.model.property);
+  const SectionPart part = shown_part(outcome, options.depth_m);
+  const SectionPictureOptions whole = section_options(part, options.choices);
   page.heading("section", title + " section");
   const std::string colours = is_resistivity(outcome.model.property)
                                   ? "Red is conductive, blue resistive; triangles are sites. "
                                   : "Triangles are sites. ";
-  page.figure(
-      section_picture(outcome, {.contours = contours}), "section",
-      title + " of the final model. " + colours +
-          "Structure below the depth to which the longest periods see is set by smoothness, not by "
-          "data." +
-          std::string(contours ? " Lines of equal values: each half decade, with numbers at the full ones."
-                               : "") +
-          std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
-  SectionPictureOptions shallow{.contours = contours};
-  shallow.max_depth_m = shallow_depth_m(outcome.model.earth.grid);
+  page.figure(section_picture(outcome, whole), "section",
+              title + " of the final model. " + colours +
+                  "Structure below the depth to which the longest periods see is set by smoothness, not by "
+                  "data." +
+                  std::string(options.choices.contours ? contours_text : "") +
+                  std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
+  SectionPictureOptions shallow = whole;
+  const double first_m = outcome.model.earth.grid.z_edges_m().front();
+  shallow.max_depth_m = first_m + shallow_m(part.max_depth_m - first_m);
+  shallow.remark.clear();
   page.figure(section_picture(outcome, shallow), "section_shallow",
               "The upper part of the same section, with its own colour scale.");
+  if (part.ends_above_seen && !(options.depth_m > 0.0)) add_deep_section(page, outcome, options.choices);
 }
 
-void add_volume(Page& page, const inversion::Outcome& outcome, const VolumeSlices& slices, bool wanted) {
+void add_volume(Page& page, const inversion::Outcome& outcome, const ReportOptions& options) {
+  const VolumeSlices slices = slices_of(outcome, options.slices);
   const std::string title = title_of(outcome.model.property);
   page.heading("model", title + " of the volume");
   const std::string colours =
       is_resistivity(outcome.model.property) ? "Red is conductive, blue resistive. " : "";
-  const std::string hatch = has_mask(outcome) ? " Hatched: beyond the depth of investigation." : "";
-  page.figure(horizontal_slices_picture(outcome, slices), "slices_horizontal",
-              title + " of layers of the final model, cut off around the sites. " + colours +
-                  "Dots are sites; dashed lines on the first map are the vertical slices." +
-                  std::string(wanted ? "" : " The deepest map stands where the data still see.") + hatch);
-  page.figure(vertical_slices_picture(outcome, slices), "slices_vertical",
+  const std::string hatch =
+      (options.choices.contours ? contours_text : "") +
+      std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : "");
+  page.figure(
+      horizontal_slices_picture(outcome, slices, options.choices), "slices_horizontal",
+      title + " of layers of the final model, cut off around the sites. " + colours +
+          "Dots are sites; dashed lines on the first map are the vertical slices." +
+          std::string(options.slices.any() ? "" : " The deepest map stands where the data still see.") +
+          hatch);
+  page.figure(vertical_slices_picture(outcome, slices, options.choices), "slices_vertical",
               "The same model along the lines of the first map, with the same colours. Triangles are the "
               "sites near each line." +
                   hatch);
@@ -85,21 +120,32 @@ void add_volume(Page& page, const inversion::Outcome& outcome, const VolumeSlice
       "draws other slices.");
 }
 
-void add_model(Page& page, const inversion::Outcome& outcome, const ReportOptions& options) {
-  const WantedSlices& wanted = options.slices;
-  if (options.contours && dimension_of(outcome) != 2)
+/// Refuses choices that the model has no pictures for. errors: InvalidArgument.
+void check(const inversion::Outcome& outcome, const ReportOptions& options) {
+  const int dimension = dimension_of(outcome);
+  const PictureChoices& choices = options.choices;
+  if (dimension == 1 && (choices.contours || std::isfinite(choices.low) || std::isfinite(choices.high)))
     throw core::InvalidArgument(
-        "io::report::contours#not_a_section",
-        "expected a section for lines of equal values, but the grid of the model has {} axes; "
-        "leave them out",
-        dimension_of(outcome));
-  if (wanted.any() && dimension_of(outcome) != 3)
+        "io::report::choices#of_layers",
+        "expected a section or a volume for contours and ends of the colours, but the model has layers "
+        "alone, which are drawn as a curve; leave them out");
+  if (dimension != 2 && options.depth_m > 0.0)
+    throw core::InvalidArgument(
+        "io::report::depth#not_a_section",
+        "expected a section for the depth of its picture, but the grid of the model "
+        "has {} axes; {}",
+        dimension, dimension == 3 ? "choose the depths of maps, below which slices end" : "leave it out");
+  if (options.slices.any() && dimension != 3)
     throw core::InvalidArgument("io::report::volume#not_a_volume",
                                 "expected a model with the axes x, y and z for slices at chosen places, but "
                                 "its grid has {}; leave them out",
-                                dimension_of(outcome) == 2 ? "y and z" : "z");
-  if (dimension_of(outcome) == 2) return add_section(page, outcome, options.contours);
-  if (dimension_of(outcome) == 3) return add_volume(page, outcome, slices_of(outcome, wanted), wanted.any());
+                                dimension == 2 ? "y and z" : "z");
+}
+
+void add_model(Page& page, const inversion::Outcome& outcome, const ReportOptions& options) {
+  check(outcome, options);
+  if (dimension_of(outcome) == 2) return add_section(page, outcome, options);
+  if (dimension_of(outcome) == 3) return add_volume(page, outcome, options);
   page.heading("model", title_of(outcome.model.property) + " of the layers");
   page.figure(layers_picture(outcome), "model",
               title_of(outcome.model.property) + " of the final model over depth; dashed: start model.");

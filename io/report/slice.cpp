@@ -3,8 +3,8 @@
 
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
-#include "io/report/contours.hpp"
 #include "io/report/property.hpp"
+#include "io/report/reach.hpp"
 #include "physics/mesh/slice.hpp"
 
 #include <algorithm>
@@ -19,10 +19,11 @@ namespace mesh = physics::mesh;
 namespace {
 
 constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, panel_gap = 14.0,
-                 title_height = 26.0;
-constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
-constexpr double ends_width = 34.0;  // of the direction at an end of the profile
-constexpr double headroom = 0.06;    // above the highest point of a topography, for the triangles
+                 title_height = 26.0, remark_height = 15.0;
+constexpr double min_panel_height = 90.0, max_panel_height = 720.0;  // where an exaggeration is given
+constexpr double usual_height = 250.0, tallest = 330.0, tallest_lone = 600.0, narrowest = 520.0;  // where not
+constexpr double width_of_tick = 80.0;
+constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
 
 bool is_cut(const SectionPanel& panel) { return !std::holds_alternative<mesh::WholeSection>(panel.cut); }
 
@@ -30,6 +31,7 @@ bool is_cut(const SectionPanel& panel) { return !std::holds_alternative<mesh::Wh
 struct Scales {
   double length = 0.0;                 // along the longest panel, m
   double z_top = 0.0, z_bottom = 1.0;  // m, down
+  double highest_ground = 1e300;       // smallest z of the surface, m
   LengthUnit unit;                     // of both axes
   double panel_width = 1.0, panel_height = 1.0;
   bool level_at_zero = true;
@@ -56,6 +58,7 @@ std::vector<SliceView> views_of(const std::vector<SectionPanel>& panels,
   for (const SectionPanel& panel : panels) {
     views.push_back({&panel.section,
                      mesh::slice(panel.section.earth, panel.cut, sites_of(panel), panel.stations_within_m)});
+    if (panel.investigated.size() > 0) views.back().investigated = &panel.investigated;
     const std::vector<double>& y_m = panel.section.earth.grid.y_edges_m();
     if (const auto* cut = std::get_if<mesh::VerticalCut>(&panel.cut))
       views.back().u_m = {0.0, std::hypot(cut->to.x_m - cut->from.x_m, cut->to.y_m - cut->from.y_m)};
@@ -78,7 +81,8 @@ void extend_over(Scales& scales, const SliceView& view, double max_depth_m) {
     if (earth.grid.dimension() == 2 &&
         (u_m < earth.grid.y_edges_m().front() || u_m > earth.grid.y_edges_m().back()))
       continue;
-    scales.z_top = std::min(scales.z_top, earth.sea ? std::min(surface, earth.sea->level_m) : surface);
+    scales.highest_ground = std::min(scales.highest_ground, surface);
+    if (earth.sea) scales.z_top = std::min(scales.z_top, earth.sea->level_m);
     scales.z_bottom = std::max(scales.z_bottom, bottom + (draped ? surface : 0.0));
     scales.level_at_zero = scales.level_at_zero && surface == 0.0;
   }
@@ -93,16 +97,22 @@ Scales make_scales(std::vector<SliceView>& views, const SectionPictureOptions& o
     extend_over(scales, view, options.max_depth_m);
     scales.length = std::max(scales.length, view.u_m.length());
   }
-  if (!std::ranges::all_of(views, [](const SliceView& v) { return v.model->earth.surface.is_flat(); }))
-    scales.z_top -= headroom * (scales.z_bottom - scales.z_top);
+  const bool is_flat =
+      std::ranges::all_of(views, [](const auto& v) { return v.model->earth.surface.is_flat(); });
+  const double room = is_flat ? 0.0 : headroom * (scales.z_bottom - scales.highest_ground);
+  scales.z_top = std::min(scales.z_top, scales.highest_ground - room);
   for (SliceView& view : views) view.v_m.to = scales.z_bottom;
   scales.unit = length_unit(std::max(scales.length, scales.z_bottom - scales.z_top));
+  const double ratio = (scales.z_bottom - scales.z_top) / scales.length;
   scales.panel_width = options.width - left_margin - right_margin;
-  scales.panel_height = default_panel_height;
   if (options.vertical_exaggeration > 0.0) {
-    scales.panel_height = std::clamp(
-        options.vertical_exaggeration * scales.panel_width * (scales.z_bottom - scales.z_top) / scales.length,
-        min_panel_height, max_panel_height);
+    scales.panel_height = std::clamp(options.vertical_exaggeration * scales.panel_width * ratio,
+                                     min_panel_height, max_panel_height);
+  } else {
+    scales.panel_height =
+        std::clamp(scales.panel_width * ratio, usual_height, views.size() == 1 ? tallest_lone : tallest);
+    scales.panel_width =
+        std::clamp(scales.panel_height / ratio, std::min(narrowest, scales.panel_width), scales.panel_width);
   }
   return scales;
 }
@@ -196,44 +206,16 @@ enum class AlongAxis { shown, hidden };
 Frame frame_of(const SectionPanel& panel, const SliceView& view, const Scales& scales, double top,
                AlongAxis along) {
   const bool shown = along == AlongAxis::shown;
-  const double first = panel.along_first_m;
+  const double first = panel.along_first_m, width = scales.panel_width * view.u_m.length() / scales.length;
   const Axis x{(first + view.u_m.from) / scales.unit.metres,
                (first + view.u_m.to) / scales.unit.metres,
                Scale::linear,
                shown ? fmt::format("{} ({})", panel.along, scales.unit.name) : "",
                shown ? TickLabels::shown : TickLabels::hidden,
-               std::max(3, static_cast<int>(10.0 * view.u_m.length() / scales.length))};
+               std::max(3, static_cast<int>(width / width_of_tick))};
   const Axis depth{scales.z_top / scales.unit.metres, scales.z_bottom / scales.unit.metres, Scale::linear,
                    depth_label(scales)};
-  return {{left_margin, top, scales.panel_width * view.u_m.length() / scales.length, scales.panel_height},
-          x,
-          depth};
-}
-
-/// Draws lines of equal values between the centres of cells that lie below the surface.
-void draw_section_contours(Canvas& canvas, const Drawn& drawn) {
-  const mesh::Earth& earth = drawn.panel.section.earth;
-  const int n_y = earth.grid.n_y(), n_z = earth.grid.n_z();
-  const Eigen::VectorXd values = values_in_picture(drawn.panel.section);
-  ContourGrid grid{Eigen::MatrixXd(n_z, n_y), Eigen::MatrixXd(n_z, n_y), Eigen::MatrixXd(n_z, n_y)};
-  for (int z = 0; z < n_z; ++z) {
-    for (int y = 0; y < n_y; ++y) {
-      const double along = earth.grid.y_centre_m(y),
-                   depth = mesh::true_z_m(earth, {0.0, along, earth.grid.z_centre_m(z)});
-      const Point at = drawn.at({along, depth});
-      grid.x(z, y) = at.x;
-      grid.y(z, y) = at.y;
-      grid.value(z, y) = depth >= earth.surface.z_at(0.0, along) ? values[z * n_y + y] : std::nan("");
-    }
-  }
-  const bool is_log10 = shows_log10(drawn.panel.section.property);
-  const auto label = [&](double value) -> std::string {
-    if (!is_log10) return plain_number(value, 3);
-    return std::abs(value - std::round(value)) < 1e-6 ? tick_label(std::pow(10.0, value)) : "";
-  };
-  constexpr double decades = 0.5, lines = 8.0;
-  const double range = values.maxCoeff() - values.minCoeff();
-  draw_contours(canvas, grid, is_log10 ? decades : std::max(range, 1e-12) / lines, drawn.frame.box(), label);
+  return {{left_margin, top, width, scales.panel_height}, x, depth};
 }
 
 void draw_panel(Canvas& canvas, const Drawn& drawn, const CellColours& colours,
@@ -245,7 +227,7 @@ void draw_panel(Canvas& canvas, const Drawn& drawn, const CellColours& colours,
   canvas.begin_clip(frame.box());
   draw_slice(canvas, view, colours, place);
   draw_veil(canvas, frame, scales, options.mask_below_m);
-  if (options.contours && !is_cut(panel)) draw_section_contours(canvas, drawn);
+  if (options.contours) draw_slice_contours(canvas, view, frame.box(), place);
   if (panel.investigated.size() > 0) draw_unseen(canvas, view, panel.investigated, frame.box(), place);
   for (const NamedBox& each : panel.frames) draw_frame(canvas, drawn, each.box);
   if (!panel.section.earth.surface.is_flat()) canvas.polyline(drawn.line(view.slice.surface), {ink, 1.2, {}});
@@ -265,14 +247,14 @@ LineEnds common_ends(const std::vector<SectionPanel>& panels) {
   return ends;
 }
 
-/// Writes the directions of both ends below the axis, and to the left of the last one what the scales hide.
-void draw_footer(Canvas& canvas, const Scales& scales, bool gaps, double y, const LineEnds& ends) {
+/// Writes the directions of both ends beside the name of the axis, and below it what the scales hide.
+void draw_footer(Canvas& canvas, const Scales& scales, const std::string& remark, double y,
+                 const LineEnds& ends) {
   const double right = left_margin + scales.panel_width;
   canvas.text({left_margin, y}, ends.first, {.size = 12.0, .weight = Weight::bold});
   canvas.text({right, y}, ends.last, {.size = 12.0, .horizontal = Align::end, .weight = Weight::bold});
-  canvas.text({ends.last.empty() ? right : right - ends_width, y},
-              fmt::format("{}vertical exaggeration {:.2g} : 1", gaps ? "white: no value;  " : "",
-                          scales.exaggeration()),
+  canvas.text({right, y + remark_height},
+              fmt::format("{}vertical exaggeration {} : 1", remark, plain_number(scales.exaggeration(), 2)),
               {.size = 10.0, .color = grey, .horizontal = Align::end});
 }
 
@@ -297,10 +279,10 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
   const CellColours colours = colours_of(views, options.quantity, options.min_log10, options.max_log10);
   const bool own_axes = std::ranges::any_of(panels, is_cut);
   const double gap = own_axes ? bottom_margin : panel_gap;
-  double height = bottom_margin + panel_gap - gap;
+  double height = bottom_margin + remark_height + panel_gap - gap;
   for (const SectionPanel& panel : panels)
     height += title_height + label_height(panel) + scales.panel_height + gap;
-  Canvas canvas(options.width, height);
+  Canvas canvas(left_margin + scales.panel_width + right_margin, height);
   double top = 0.0, first_frame_top = 0.0;
   for (std::size_t k = 0; k < panels.size(); ++k) {
     top += title_height + label_height(panels[k]);
@@ -317,7 +299,9 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
                   {left_margin + scales.panel_width + 16.0, first_frame_top + 0.5 * (all_frames - bar_height),
                    16.0, bar_height},
                   colours.map(), colours.axis(), colours.clipped());
-  draw_footer(canvas, scales, colours.gaps, top - gap + 33.0, common_ends(panels));
+  const std::string remark =
+      (colours.gaps ? "white: no value;  " : "") + (options.remark.empty() ? "" : options.remark + ";  ");
+  draw_footer(canvas, scales, remark, top - gap + 33.0, common_ends(panels));
   return canvas;
 }
 
@@ -348,7 +332,7 @@ Canvas section_picture(const inversion::Outcome& outcome, const SectionPictureOp
     const bool is_part = options.y_max_m > options.y_min_m;
     const double width_m = is_part ? options.y_max_m - options.y_min_m : y_m.back() - y_m.front();
     const LengthUnit unit = length_unit(std::max(width_m, depth_m));
-    part = fmt::format(", upper {:.3g} {}", depth_m / unit.metres, unit.name);
+    part = fmt::format(", upper {} {}", plain_number(depth_m / unit.metres, 3), unit.name);
   }
   const std::string title =
       fmt::format("{} section{}, rms {:.2f}", title_of(outcome.model.property), part, outcome.ending.rms);
@@ -358,15 +342,17 @@ Canvas section_picture(const inversion::Outcome& outcome, const SectionPictureOp
 CellColours section_colours(const inversion::Outcome& outcome) {
   const std::vector<SectionPanel> panels{panel_of(outcome, {}, outcome.model.values, Sites::hidden)};
   check(panels.front());
-  std::vector<SliceView> views = views_of(panels, {});
-  static_cast<void>(make_scales(views, {}));
+  const SectionPictureOptions options = shown_part(outcome).picture();
+  std::vector<SliceView> views = views_of(panels, options);
+  static_cast<void>(make_scales(views, options));
   return colours_of(views, SectionQuantity::resistivity, NAN, NAN);
 }
 
 Canvas prior_picture_of(const inversion::Outcome& outcome) {
   return sections_picture({panel_of(outcome, "Final model", outcome.model.values, Sites::shown),
                            panel_of(outcome, "Nearest model of the prior",
-                                    outcome.findings.prior->decoded_log10_resistivity, Sites::hidden)});
+                                    outcome.findings.prior->decoded_log10_resistivity, Sites::hidden)},
+                          shown_part(outcome).picture());
 }
 
 }  // namespace lodestone::io::report

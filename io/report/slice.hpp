@@ -16,14 +16,15 @@ struct SectionPictureOptions {
   SectionQuantity quantity = SectionQuantity::resistivity;
   double min_log10 =
       std::numeric_limits<double>::quiet_NaN();  ///< end of the colour scale; NaN: from the model
-                                                 ///< (2nd and 98th percentile, half decades)
+                                                 ///< (2nd and 98th percentile, as `colours_of`)
   double max_log10 = std::numeric_limits<double>::quiet_NaN();
   double max_depth_m = 0.0;             ///< 0: the whole grid
   double y_min_m = 0.0, y_max_m = 0.0;  ///< equal: the whole grid; cuts of volumes have their own ends
-  double vertical_exaggeration = 0.0;   ///< 0: what fills the picture's height
+  double vertical_exaggeration = 0.0;   ///< 0: one as near to 1 as heights and widths of panels allow
   double mask_below_m = 0.0;            ///< depths below are veiled (no longer resolved); 0: none
-  double width = 1000.0;                ///< width of the picture
-  bool contours = false;                ///< lines of equal values over whole sections, each half decade
+  double width = 1000.0;                ///< largest width of the picture
+  bool contours = false;                ///< lines of equal values, as `draw_slice_contours`
+  std::string remark = {};              ///< written below the axes, beside the exaggeration
 };
 
 /// A box drawn around cells, in the coordinates of the grid.
@@ -73,8 +74,8 @@ enum class Sites { shown, hidden };
 /// states if only the upper part is shown.
 [[nodiscard]] Canvas section_picture(const inversion::Outcome& outcome,
                                      const SectionPictureOptions& options = {});
-/// Returns the colours of the whole final section of an outcome. errors: InvalidArgument unless it is a
-/// section.
+/// Returns the colours of the final section of an outcome in the part that pictures show. errors:
+/// InvalidArgument unless it is a section.
 [[nodiscard]] CellColours section_colours(const inversion::Outcome& outcome);
 /// Draws the final section above the nearest one of its learned prior.
 [[nodiscard]] Canvas prior_picture_of(const inversion::Outcome& outcome);

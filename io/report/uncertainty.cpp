@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/uncertainty.hpp"
 
+#include "io/report/reach.hpp"
 #include "io/report/slice.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ Canvas percentiles_picture(const inversion::Outcome& outcome) {
         {std::string("Median of the models"), &ensemble.p50_log10_resistivity},
         {title_of("95th", "lower", "Highest"), &ensemble.p95_log10_resistivity}})
     panels.push_back(panel_of(outcome, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
-  return sections_picture(panels);
+  return sections_picture(panels, shown_part(outcome).picture());
 }
 
 Canvas deviations_picture(const inversion::Outcome& outcome) {
@@ -41,8 +42,11 @@ Canvas deviations_picture(const inversion::Outcome& outcome) {
     panels.push_back(panel_of(outcome, "Ensemble", uncertainty.ensemble->deviation_decades,
                               panels.empty() ? Sites::shown : Sites::hidden));
   const double top = widest > 0.5 ? 1.0 : widest > 0.2 ? 0.5 : widest > 0.1 ? 0.2 : 0.1;
-  return sections_picture(panels,
-                          {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = top});
+  SectionPictureOptions options = shown_part(outcome).picture();
+  options.quantity = SectionQuantity::deviation;
+  options.min_log10 = 0.0;
+  options.max_log10 = top;
+  return sections_picture(panels, options);
 }
 
 }  // namespace lodestone::io::report

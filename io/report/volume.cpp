@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "io/report/property.hpp"
+#include "io/report/reach.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/slice_drawing.hpp"
 
@@ -19,10 +20,9 @@ namespace mesh = physics::mesh;
 namespace {
 
 constexpr int n_maps = 6, n_columns = 3;
-constexpr double shallowest_part = 0.25;   // of a skin depth of the shortest period
-constexpr double investigated_part = 0.1;  // of the cells of a layer, which make it one that data see
-constexpr double near_part = 0.06;         // of the extent: sites this near stand on a cut
-constexpr double below_deepest = 1.5;      // depth of the vertical slices over that of the deepest map
+constexpr double shallowest_part = 0.25;  // of a skin depth of the shortest period
+constexpr double near_part = 0.06;        // of the extent: sites this near stand on a cut
+constexpr double below_deepest = 1.5;     // depth of the vertical slices over that of the deepest map
 constexpr double dot_radius = 2.6;
 constexpr double tallest_cut = 330.0, lowest_cut = 150.0, narrowest_cut = 400.0, around_cut = 172.0;
 const Stroke cut_line{ink, 1.2, {6.0, 3.0}};
@@ -35,79 +35,7 @@ void require_volume(const inversion::Outcome& outcome) {
                                 outcome.model.earth.grid.dimension());
 }
 
-/// Returns the indices of the cells of a layer whose centres lie in the extent.
-std::vector<Eigen::Index> cells_in(const mesh::TensorGrid& grid, const MapExtent& extent, int layer) {
-  std::vector<Eigen::Index> cells;
-  for (int iy = 0; iy < grid.n_y(); ++iy) {
-    for (int ix = 0; ix < grid.n_x(); ++ix) {
-      if (extent.x_m.contains(grid.centre_m(mesh::Axis::x, ix)) &&
-          extent.y_m.contains(grid.centre_m(mesh::Axis::y, iy)))
-        cells.push_back(grid.index(layer, iy, ix));
-    }
-  }
-  return cells;
-}
-
-/// Returns the z of the grid at which the earth begins: 0 of a draped one, else the mean z of the surface.
-double top_of(const mesh::Earth& earth, const MapExtent& extent) {
-  const double first = earth.grid.z_edges_m().front();
-  if (earth.grid.reference() == mesh::DepthReference::surface) return first;
-  double sum = 0.0;
-  for (const double x_m : {extent.x_m.from, extent.x_m.to})
-    for (const double y_m : {extent.y_m.from, extent.y_m.to}) sum += 0.25 * earth.surface.z_at(x_m, y_m);
-  return std::max(first, sum);
-}
-
-/// Returns the shortest and the longest period of the data used; nothing where data have no periods.
-std::optional<mesh::Interval> used_periods(const core::DataSet& data) {
-  if (!data.key().has("period_s") || !data.key().column("period_s").is_numbers()) return {};
-  mesh::Interval range{INFINITY, -INFINITY};
-  for (Eigen::Index row = 0; row < data.size(); ++row) {
-    const double period_s = data.key().numbers("period_s")[static_cast<std::size_t>(row)];
-    if (data.is_used(row)) range = {std::min(range.from, period_s), std::max(range.to, period_s)};
-  }
-  if (!(range.from > 0.0 && range.from <= range.to)) return {};
-  return range;
-}
-
-/// Returns the depth below `top_m` at which a plane wave has fallen by a factor e^−n, n in skin depths.
-double depth_of(const mesh::Model& model, const MapExtent& extent, double top_m, double period_s, double n) {
-  const mesh::TensorGrid& grid = model.earth.grid;
-  const Eigen::VectorXd log10 = mesh::log10_resistivity(model);
-  double passed = 0.0;
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    const double from = std::max(top_m, grid.z_edges_m()[static_cast<std::size_t>(iz)]);
-    const double to = grid.z_edges_m()[static_cast<std::size_t>(iz) + 1];
-    double sum = 0.0, count = 0.0;
-    for (const Eigen::Index cell : cells_in(grid, extent, iz)) {
-      if (!std::isfinite(log10[cell])) continue;
-      sum += log10[cell];
-      count += 1.0;
-    }
-    if (to <= from || count == 0.0) continue;
-    constexpr double metres = 503.292;  // δ = √(2ρ/(ωμ₀)) = 503 m √(ρ T)
-    const double skin_m = metres * std::sqrt(std::pow(10.0, sum / count) * period_s);
-    if (passed + (to - from) / skin_m >= n) return from - top_m + (n - passed) * skin_m;
-    passed += (to - from) / skin_m;
-  }
-  return grid.z_edges_m().back() - top_m;
-}
-
-/// Returns the centre of the deepest layer that a posterior finds investigated, below the top; nothing where
-/// there is none.
-std::optional<double> investigated_depth(const inversion::Outcome& outcome, const MapExtent& extent,
-                                         double top_m) {
-  if (!outcome.findings.uncertainty || !outcome.findings.uncertainty->posterior) return {};
-  const Eigen::VectorXd& investigated = outcome.findings.uncertainty->posterior->investigated;
-  const mesh::TensorGrid& grid = outcome.model.earth.grid;
-  for (int iz = grid.n_z() - 1; iz >= 0; --iz) {
-    const std::vector<Eigen::Index> cells = cells_in(grid, extent, iz);
-    const auto seen = std::ranges::count_if(cells, [&](Eigen::Index c) { return investigated[c] >= 0.5; });
-    if (seen > 0 && static_cast<double>(seen) >= investigated_part * static_cast<double>(cells.size()))
-      return std::max(0.0, grid.z_centre_m(iz) - top_m);
-  }
-  return {};
-}
+mesh::Box area_of(const MapExtent& extent) { return {.x_m = extent.x_m, .y_m = extent.y_m}; }
 
 /// Returns the layers at these depths, from the top, each once.
 std::vector<int> layers_at(const mesh::Earth& earth, const std::vector<double>& depths_m, double top_m) {
@@ -130,16 +58,16 @@ std::vector<int> layers_at(const mesh::Earth& earth, const std::vector<double>& 
 
 std::vector<int> layers_of(const inversion::Outcome& outcome, const MapExtent& extent) {
   const mesh::TensorGrid& grid = outcome.model.earth.grid;
-  const double top_m = top_of(outcome.model.earth, extent);
+  const mesh::Box area = area_of(extent);
+  const double top_m = top_of(outcome.model.earth, area);
   double shallow = grid.z_centre_m(grid.nearest(mesh::Axis::z, top_m)) - top_m,
-         deep = 0.5 * extent.longest_m();
+         deep = deepest_part * extent.longest_m();
   const std::optional<mesh::Interval> periods = used_periods(outcome.data);
   if (periods && is_resistivity(outcome.model.property)) {
-    shallow = std::max(shallow, depth_of(outcome.model, extent, top_m, periods->from, shallowest_part));
-    // Deeper than their extent the sites resolve nothing sideways.
-    deep = std::min(depth_of(outcome.model, extent, top_m, periods->to, 1.0), extent.longest_m());
+    shallow = std::max(shallow, skin_depths_m(outcome.model, area, top_m, periods->from, shallowest_part));
   }
-  deep = investigated_depth(outcome, extent, top_m).value_or(deep);
+  if (const auto seen_m = seen_depth_m(outcome, area, top_m))
+    deep = std::min(*seen_m, deepest_part * extent.longest_m());
   shallow = std::max(shallow, 1e-3 * grid.width_m(mesh::Axis::z, 0));
   deep = std::max(deep, shallow);
   std::vector<int> layers;
@@ -196,6 +124,12 @@ struct View {
   SliceView slice;
 };
 
+/// Returns the cells that a posterior finds investigated; null without one.
+const Eigen::VectorXd* investigated_of(const inversion::Outcome& outcome) {
+  const auto& uncertainty = outcome.findings.uncertainty;
+  return uncertainty && uncertainty->posterior ? &uncertainty->posterior->investigated : nullptr;
+}
+
 std::vector<View> map_views(const inversion::Outcome& outcome, const VolumeSlices& slices) {
   const mesh::TensorGrid& grid = outcome.model.earth.grid;
   if (slices.layers.empty())
@@ -209,14 +143,9 @@ std::vector<View> map_views(const inversion::Outcome& outcome, const VolumeSlice
     views.push_back(
         {layer,
          {&outcome.model, mesh::slice(outcome.model.earth, mesh::HorizontalCut{grid.z_centre_m(layer)}),
-          slices.extent.y_m, slices.extent.x_m}});
+          slices.extent.y_m, slices.extent.x_m, investigated_of(outcome)}});
   }
   return views;
-}
-
-std::string length_of_cut(double metres) {
-  const LengthUnit unit = length_unit(std::abs(metres));
-  return fmt::format("{} {}", plain_number(metres / unit.metres, 3), unit.name);
 }
 
 SectionPanel cut_panel(const inversion::Outcome& outcome, const VolumeSlices& slices,
@@ -227,7 +156,7 @@ SectionPanel cut_panel(const inversion::Outcome& outcome, const VolumeSlices& sl
   const std::string line =
       named ? (along_y ? "West–east" : "South–north") : (along_y ? "Along y" : "Along x");
   SectionPanel panel{fmt::format("{} at {} = {}", line, along_y ? "x" : "y",
-                                 length_of_cut(along_y ? cut.from.x_m : cut.from.y_m)),
+                                 length_text(along_y ? cut.from.x_m : cut.from.y_m, 3)),
                      outcome.model,
                      {},
                      {}};
@@ -240,8 +169,7 @@ SectionPanel cut_panel(const inversion::Outcome& outcome, const VolumeSlices& sl
     panel.station_x_m.push_back(site.at.x_m);
     panel.station_y_m.push_back(site.at.y_m);
   }
-  if (outcome.findings.uncertainty && outcome.findings.uncertainty->posterior)
-    panel.investigated = outcome.findings.uncertainty->posterior->investigated;
+  if (const Eigen::VectorXd* investigated = investigated_of(outcome)) panel.investigated = *investigated;
   return panel;
 }
 
@@ -281,7 +209,7 @@ VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wa
   const mesh::TensorGrid& grid = outcome.model.earth.grid;
   const std::vector<mesh::Site> sites = map_sites(outcome);
   VolumeSlices slices{.extent = extent_around(sites, grid)};
-  const double top_m = top_of(outcome.model.earth, slices.extent);
+  const double top_m = top_of(outcome.model.earth, area_of(slices.extent));
   slices.layers = wanted.depths_m.empty() ? layers_of(outcome, slices.extent)
                                           : layers_at(outcome.model.earth, wanted.depths_m, top_m);
   slices.sites_within_m = near_part * slices.extent.longest_m();
@@ -297,21 +225,24 @@ VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wa
   return slices;
 }
 
-CellColours colours_of(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+CellColours colours_of(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                       const PictureChoices& choices) {
   require_volume(outcome);
   std::vector<SliceView> views;
   for (View& view : map_views(outcome, slices)) views.push_back(std::move(view.slice));
   for (const mesh::VerticalCut& cut : slices.cuts) {
     views.push_back({&outcome.model, mesh::slice(outcome.model.earth, cut)});
     views.back().v_m.to = slices.max_depth_m;
+    views.back().investigated = investigated_of(outcome);
   }
-  return colours_of(views, SectionQuantity::resistivity, NAN, NAN);
+  return colours_of(views, SectionQuantity::resistivity, choices.low, choices.high);
 }
 
-Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                                 const PictureChoices& choices) {
   require_volume(outcome);
   const std::vector<View> views = map_views(outcome, slices);
-  const CellColours colours = colours_of(outcome, slices);
+  const CellColours colours = colours_of(outcome, slices, choices);
   const auto n = static_cast<int>(views.size());
   const MapSheet sheet(slices.extent, map_axes(outcome.frame), n, std::min(n, n_columns));
   const std::vector<mesh::Site> sites = map_sites(outcome);
@@ -326,9 +257,9 @@ Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const Volume
     const auto place = [&](const mesh::Flat& at) { return sheet.at(frame, at.v_m, at.u_m); };
     canvas.begin_clip(frame.box());
     draw_slice(canvas, view.slice, colours, place);
-    if (outcome.findings.uncertainty && outcome.findings.uncertainty->posterior)
-      draw_unseen(canvas, view.slice, outcome.findings.uncertainty->posterior->investigated, frame.box(),
-                  place);
+    if (choices.contours) draw_slice_contours(canvas, view.slice, frame.box(), place);
+    if (view.slice.investigated != nullptr)
+      draw_unseen(canvas, view.slice, *view.slice.investigated, frame.box(), place);
     if (k == 0) draw_cut_lines(canvas, sheet, frame, slices);
     canvas.end_clip();
     draw_sites(canvas, sheet, frame, sites, k == 0);
@@ -338,17 +269,19 @@ Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const Volume
   return canvas;
 }
 
-Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices) {
+Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                               const PictureChoices& choices) {
   require_volume(outcome);
-  const CellColours colours = colours_of(outcome, slices);
+  const CellColours colours = colours_of(outcome, slices, choices);
   const double longest = slices.extent.longest_m();
-  const double depth = slices.max_depth_m - top_of(outcome.model.earth, slices.extent);
+  const double depth = slices.max_depth_m - top_of(outcome.model.earth, area_of(slices.extent));
   const double width = std::clamp(tallest_cut * longest / depth, narrowest_cut, MapSheet::width - around_cut);
   const double level = width * depth / longest;  // height without exaggeration
   SectionPictureOptions options{.min_log10 = colours.low,
                                 .max_log10 = colours.high,
                                 .max_depth_m = slices.max_depth_m,
-                                .width = width + around_cut};
+                                .width = width + around_cut,
+                                .contours = choices.contours};
   options.vertical_exaggeration = std::clamp(level, lowest_cut, tallest_cut) / level;
   std::vector<SectionPanel> panels;
   for (const mesh::VerticalCut& cut : slices.cuts) panels.push_back(cut_panel(outcome, slices, cut));

@@ -36,19 +36,23 @@ struct WantedSlices {
 /// The first layer lies at a quarter of the skin depth of the shortest period used. The last one is the
 /// deepest in which the posterior finds a tenth of the cells of the extent investigated. Without a posterior
 /// it lies at one skin depth of the longest period. Skin depths take the mean of log10 resistivity in each
-/// layer. Without periods the layers reach to half the extent. Each vertical slice follows the line along y
-/// or x that most sites are near; the line nearest to the median wins a tie.
+/// layer. It is not deeper than `deepest_part` of the extent, to which layers reach without periods. Each
+/// vertical slice follows the line along y or x that most sites are near; the line nearest to the median wins
+/// a tie.
 [[nodiscard]] VolumeSlices slices_of(const inversion::Outcome& outcome, const WantedSlices& wanted = {});
 
 /// Returns the colours that all slices of an outcome share. errors: as `horizontal_slices_picture`.
-[[nodiscard]] CellColours colours_of(const inversion::Outcome& outcome, const VolumeSlices& slices);
+[[nodiscard]] CellColours colours_of(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                                     const PictureChoices& choices = {});
 
 /// Draws maps of the final model with the colours of `vertical_slices_picture`. Sites are dots; the first map
 /// has their names as far as they fit, and the lines of the vertical slices.
 /// errors: InvalidArgument unless the model is a volume, without layers, and for a layer that it lacks.
-[[nodiscard]] Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices);
+[[nodiscard]] Canvas horizontal_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                                               const PictureChoices& choices = {});
 /// Draws the final model along all vertical slices, with the sites near them. errors: as
 /// `horizontal_slices_picture`.
-[[nodiscard]] Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices);
+[[nodiscard]] Canvas vertical_slices_picture(const inversion::Outcome& outcome, const VolumeSlices& slices,
+                                             const PictureChoices& choices = {});
 
 }  // namespace lodestone::io::report

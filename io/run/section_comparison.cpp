@@ -5,6 +5,7 @@
 #include "inversion/objective/metrics.hpp"
 #include "io/model/points.hpp"
 #include "io/model/read.hpp"
+#include "io/report/reach.hpp"
 #include "io/report/slice.hpp"
 #include "io/run/folder.hpp"
 #include "io/run/result.hpp"
@@ -13,7 +14,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace lodestone::io::run {
 namespace {
@@ -27,6 +31,7 @@ struct Compared {
   SectionPanel panel;
   std::vector<std::string> run;  ///< cells of the table that only a run has: rms, target, iterations,
                                  ///< Jacobians, forward runs, seconds
+  std::optional<report::SectionPart> part{};  ///< part of a run that pictures show
 };
 
 constexpr double png_scale = 1.25;  // pixels per unit: several sections in one picture are tall enough
@@ -42,15 +47,17 @@ Compared compared_run(const std::string& folder, const std::string& file) {
   };
   const std::string name = result.about.title.empty() ? folder : result.about.title;
   const int iterations = result.history.empty() ? 0 : result.history.back().iteration;
-  return {folder,
-          name,
-          fmt::format(": rms {:.2f}", result.ending.rms),
-          report::panel_of(result, name, result.model.values, report::Sites::shown),
-          {fmt::format("{:.3f}", result.ending.rms), fmt::format("{:g}", result.ending.target_rms),
-           fmt::format("{}", iterations),
-           fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_jacobian)),
-           fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_forward)),
-           fmt::format("{:.1f}", sum(&inversion::optimize::IterationRecord::seconds))}};
+  return {
+      folder,
+      name,
+      fmt::format(": rms {:.2f}", result.ending.rms),
+      report::panel_of(result, name, result.model.values, report::Sites::shown),
+      {fmt::format("{:.3f}", result.ending.rms), fmt::format("{:g}", result.ending.target_rms),
+       fmt::format("{}", iterations),
+       fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_jacobian)),
+       fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_forward)),
+       fmt::format("{:.1f}", sum(&inversion::optimize::IterationRecord::seconds))},
+      result.model.earth.grid.dimension() == 2 ? std::optional(report::shown_part(result)) : std::nullopt};
 }
 
 /// A folder is a run, a name that ends in .csv a file of points, anything else a model.
@@ -158,13 +165,27 @@ std::string table(const ComparedSections& what, const std::vector<Compared>& sec
   return aligned(rows) + legend(what, references);
 }
 
+/// Returns the ends of a picture that has room for what pictures of each run show; the whole grids without
+/// runs.
+report::SectionPictureOptions shown_parts(const std::vector<Compared>& sections) {
+  report::SectionPictureOptions options;
+  physics::mesh::Interval y_m{INFINITY, -INFINITY};
+  for (const Compared& each : sections) {
+    if (!each.part) continue;
+    y_m = {std::min(y_m.from, each.part->y_m.from), std::max(y_m.to, each.part->y_m.to)};
+    options.max_depth_m = std::max(options.max_depth_m, each.part->max_depth_m);
+  }
+  if (y_m.from < y_m.to) std::tie(options.y_min_m, options.y_max_m) = std::pair(y_m.from, y_m.to);
+  return options;
+}
+
 void draw(const ComparedSections& what, const std::string& picture, const std::vector<Compared>& sections,
           const std::vector<Compared>& references) {
   std::vector<SectionPanel> panels;
   for (const auto* each : {&sections, &references})
     std::ranges::transform(*each, std::back_inserter(panels), &Compared::panel);
-  report::SectionPictureOptions options;
-  options.max_depth_m = what.max_depth_m.value_or(0.0);
+  report::SectionPictureOptions options = shown_parts(sections);
+  options.max_depth_m = what.max_depth_m.value_or(options.max_depth_m);
   options.min_log10 = what.min_log10.value_or(options.min_log10);
   options.max_log10 = what.max_log10.value_or(options.max_log10);
   const report::Canvas canvas = report::sections_picture(panels, options);

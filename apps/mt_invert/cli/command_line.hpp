@@ -5,8 +5,8 @@
 #include "engine/inspect/dry_run.hpp"
 #include "io/geodesy/projection.hpp"
 #include "io/model/write.hpp"
+#include "io/report/report.hpp"
 #include "io/report/survey.hpp"
-#include "io/report/volume.hpp"
 #include "io/run/section_comparison.hpp"
 #include "io/survey/edit.hpp"
 #include "io/survey/read.hpp"
@@ -66,10 +66,9 @@ struct ForwardArguments {
 };
 
 struct ReportArguments {
-  std::vector<std::string> paths;     ///< the folder of a run; of a survey files and folders
-  std::string output_folder;          ///< folder of the report of a survey; empty: the report of a run
-  io::report::WantedSlices slices{};  ///< slices of the volume of a run
-  bool contours = false;              ///< in sections of a run
+  std::vector<std::string> paths;   ///< the folder of a run; of a survey files and folders
+  std::string output_folder;        ///< folder of the report of a survey; empty: the report of a run
+  io::report::ReportOptions run{};  ///< pictures of a run
   io::report::SurveyOptions survey{};
   io::survey::ReadOptions read{};
 };

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -20,6 +21,11 @@ using TakeArguments = std::function<Command()>;
 /// Reads the numbers between commas of an option that expects `what`. errors: ConfigError for a part that is
 /// empty or no finite number.
 [[nodiscard]] std::vector<double> numbers_of(const std::string& text, const char* option, const char* what);
+
+/// Reads the ends of the colours, LOW,HIGH, of the option --range. errors: ConfigError.
+[[nodiscard]] std::pair<double, double> colours_of(const std::string& text);
+/// Reads the depth of a picture of the option --depth-km, in metres. errors: ConfigError.
+[[nodiscard]] double depth_m_of(const std::string& text);
 
 /// Reads the names of stations between commas of the option --sites. errors: ConfigError.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& text);

@@ -7,13 +7,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 namespace lodestone::mt_invert::cli {
 namespace {
 
 constexpr const char* report_examples = R"(Examples:
   mt_invert report out/demo       writes out/demo/report.html and out/demo/pictures again from out/demo/result.h5
-  mt_invert report out/demo --contours                            with lines of equal resistivity in the section
+  mt_invert report out/demo --contours                            with lines of equal resistivity
+  mt_invert report out/demo --depth-km 40 --range 0,4             a section to 40 km, colours from 1 to 10000 ohm m
   mt_invert report out/demo3d --depths-km 0.5,2,5 --y-km 50,70    maps and vertical slices of your choice
   mt_invert report edi_folder -o out/survey                       pictures of a survey before any inversion
   mt_invert report survey.h5 -o out/survey --periods 0.1,10,1000 --arrows wiese)";
@@ -22,7 +24,7 @@ constexpr const char* report_examples = R"(Examples:
 struct ParsedReport {
   ReportArguments arguments;
   ParsedReading reading;
-  std::string depths_km, x_km, y_km;
+  std::string depths_km, x_km, y_km, depth_km, range;
   std::string periods, sites, arrows = "parkinson", ellipses = "skew";
   double line_width_km = 0.0;
 };
@@ -62,7 +64,18 @@ void add_run_options(CLI::App& command, ParsedReport& parsed) {
   add("--depths-km", parsed.depths_km, "depths of the maps of a volume, between commas");
   add("--x-km", parsed.x_km, "x of the vertical slices of a volume along y, between commas");
   add("--y-km", parsed.y_km, "y of the vertical slices of a volume along x, between commas");
-  command.add_flag("--contours", parsed.arguments.contours, "lines of equal resistivity in sections")
+  command
+      .add_option("--depth-km", parsed.depth_km,
+                  "depth of the pictures of a section (default: what data see, at most its length)")
+      ->type_name("KM")
+      ->group("Of a run");
+  command
+      .add_option("--range", parsed.range,
+                  "LOW,HIGH: ends of the colours, log10 of ohm m (default: from the cells that are shown)")
+      ->group("Of a run");
+  command
+      .add_flag("--contours", parsed.arguments.run.choices.contours,
+                "lines of equal resistivity in sections and slices")
       ->group("Of a run");
 }
 
@@ -115,8 +128,11 @@ ReportArguments report_of(const CLI::App& command, const ParsedReport& parsed) {
     throw core::ConfigError("command line#several_runs",
                             "expected one folder of a run, or files of stations with -o DIR, got {} paths",
                             arguments.paths.size());
-  arguments.slices = {metres_of(parsed.depths_km, "--depths-km"), metres_of(parsed.x_km, "--x-km"),
-                      metres_of(parsed.y_km, "--y-km")};
+  arguments.run.slices = {metres_of(parsed.depths_km, "--depths-km"), metres_of(parsed.x_km, "--x-km"),
+                          metres_of(parsed.y_km, "--y-km")};
+  if (!parsed.depth_km.empty()) arguments.run.depth_m = depth_m_of(parsed.depth_km);
+  if (!parsed.range.empty())
+    std::tie(arguments.run.choices.low, arguments.run.choices.high) = colours_of(parsed.range);
   if (!parsed.periods.empty()) {
     constexpr const char* expected = "positive periods in seconds between commas";
     arguments.survey.periods_s = numbers_of(parsed.periods, "--periods", expected);

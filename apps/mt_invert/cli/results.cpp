@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <tuple>
 
 namespace lodestone::mt_invert::cli {
 namespace {
@@ -49,19 +50,8 @@ CompareArguments compare_of(const ParsedCompare& parsed) {
                               text);
     to.what.blocks.push_back({.y_m = {1e3 * v[0], 1e3 * v[1]}, .z_m = {1e3 * v[2], 1e3 * v[3]}});
   }
-  if (!parsed.range.empty()) {
-    const auto v = numbers_of(parsed.range, 2, "--range", "two numbers LOW,HIGH");
-    if (!(v[0] < v[1]))
-      throw core::ConfigError("command line#bad_range", "--range expects LOW < HIGH, got {}", parsed.range);
-    to.what.min_log10 = v[0];
-    to.what.max_log10 = v[1];
-  }
-  if (!parsed.depth_km.empty()) {
-    to.what.max_depth_m = 1e3 * numbers_of(parsed.depth_km, 1, "--depth-km", "a positive number").front();
-    if (!(*to.what.max_depth_m > 0.0))
-      throw core::ConfigError("command line#bad_depth", "--depth-km expects a positive number, got {}",
-                              parsed.depth_km);
-  }
+  if (!parsed.range.empty()) std::tie(to.what.min_log10, to.what.max_log10) = colours_of(parsed.range);
+  if (!parsed.depth_km.empty()) to.what.max_depth_m = depth_m_of(parsed.depth_km);
   const std::string& path = to.output_path;
   if (!path.empty() && !path.ends_with(".png") && !path.ends_with(".svg"))
     throw core::ConfigError("command line#unknown_ending",
@@ -70,6 +60,20 @@ CompareArguments compare_of(const ParsedCompare& parsed) {
 }
 
 }  // namespace
+
+std::pair<double, double> colours_of(const std::string& text) {
+  const auto v = numbers_of(text, 2, "--range", "two numbers LOW,HIGH");
+  if (!(v[0] < v[1]))
+    throw core::ConfigError("command line#bad_range", "--range expects LOW < HIGH, got {}", text);
+  return {v[0], v[1]};
+}
+
+double depth_m_of(const std::string& text) {
+  const double depth_m = 1e3 * numbers_of(text, 1, "--depth-km", "a positive number").front();
+  if (!(depth_m > 0.0))
+    throw core::ConfigError("command line#bad_depth", "--depth-km expects a positive number, got {}", text);
+  return depth_m;
+}
 
 TakeArguments add_compare(CLI::App& app) {
   CLI::App* command =

@@ -21,8 +21,7 @@ std::filesystem::path write_of_run(const cli::ReportArguments& arguments) {
   const io::run::RunFolder folder(arguments.paths.front());
   folder.require_result();
   const auto lock = io::run::lock_finished(folder);
-  return io::report::write_report(folder.path(), io::run::read_result(folder.result()),
-                                  {.slices = arguments.slices, .contours = arguments.contours});
+  return io::report::write_report(folder.path(), io::run::read_result(folder.result()), arguments.run);
 }
 
 /// Refuses a folder whose own report would be replaced, and a name that is taken by a file.

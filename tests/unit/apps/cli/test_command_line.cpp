@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 
+#include <cmath>
+
 using namespace lodestone;
 using namespace lodestone::mt_invert;
 using tests::HasId;
@@ -115,6 +117,27 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
   CHECK_THAT(refusal({"compare", "a", "--range", "3,3"}), HasId("bad_range", {"3,3"}));
   CHECK_THAT(refusal({"compare", "a", "--depth-km", "0"}), HasId("bad_depth", {"0"}));
   CHECK_THAT(refusal({"compare", "a", "-o", "a.pdf"}), HasId("unknown_ending", {".png", ".svg", "a.pdf"}));
+}
+
+TEST_CASE("command line: report of a run takes slices, a depth, ends of the colours and contours", "[apps]") {
+  const auto given =
+      std::get<cli::ReportArguments>(parse({"report", "run", "--depth-km", "2.5", "--range", "-1,3.5",
+                                            "--contours", "--depths-km", "1,2", "--y-km", "-5"})
+                                         .command);
+  CHECK(given.paths == std::vector<std::string>{"run"});
+  CHECK(given.run.depth_m == 2500.0);
+  CHECK(given.run.choices.low == -1.0);
+  CHECK(given.run.choices.high == 3.5);
+  CHECK(given.run.choices.contours);
+  CHECK(given.run.slices.depths_m == std::vector<double>{1e3, 2e3});
+  CHECK(given.run.slices.y_m == std::vector<double>{-5e3});
+  const auto plain = std::get<cli::ReportArguments>(parse({"report", "run"}).command);
+  CHECK(plain.run.depth_m == 0.0);
+  CHECK(std::isnan(plain.run.choices.low));
+  CHECK_FALSE(plain.run.choices.contours);
+  CHECK_THAT(refusal({"report", "run", "--range", "3,3"}), HasId("bad_range", {"3,3"}));
+  CHECK_THAT(refusal({"report", "run", "--depth-km", "-1"}), HasId("bad_depth", {"-1"}));
+  CHECK_THAT(refusal({"report", "a", "-o", "b", "--depth-km", "1"}), HasId("wrong_report", {"--depth-km"}));
 }
 
 TEST_CASE("command line: inspect takes a configuration with all options, or two files of values", "[apps]") {
