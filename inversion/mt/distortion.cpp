@@ -128,6 +128,12 @@ DistortionPrior distortion_of(const DistortionOptions& options, const mt::Survey
   const auto* shifts = std::get_if<StaticShiftOptions>(&options);
   if (shifts == nullptr) return {};
   DistortionPrior prior{mt::static_shifts(survey, shifts->modes), shifts->sigma_decades};
+  if (prior.unknowns.empty())
+    throw core::InvalidArgument(
+        "inversion::mt::problem#nothing_shifted",
+        "expected data that a static shift of one mode changes, ρₐ or parts of Zxy and Zyx, but there are "
+        "none; a determinant mixes the shifts of both modes: invert both modes (data.kind), or remove "
+        "[static_shift]");
   core::log::info("static shifts: {} unknowns, {:g} decades wide", prior.unknowns.size(), prior.sigma);
   return prior;
 }

@@ -140,7 +140,7 @@ core::MapPtr Simulations<Dimension>::final_responses(const Eigen::VectorXd& mode
     if (checks_results()) {
       const auto keep = [self = this->shared_from_this(), model](const d2::CheckedResponses& found) {
         core::log::info("{}", found.in_words());
-        self->checked_ = {model, found.meshes, found.row(), found.limit_in_words()};
+        self->checked_ = {model, found.meshes, found.row(), found.note_in_words()};
       };
       return checked_map(comm_, earth_, survey, design_of_results(),
                          {.tolerance = d2::tolerance_of(options_.final_accuracy),
@@ -167,7 +167,7 @@ void Simulations<Dimension>::add_check(const Eigen::VectorXd& model,
   const Checked* found = checked(model);
   if (found == nullptr) return;
   certificate.rows.push_back(found->row);
-  certificate.note = found->limit;
+  certificate.note = found->note;
 }
 
 template <class Dimension>

@@ -114,7 +114,7 @@ class Simulations : public std::enable_shared_from_this<Simulations<Dimension>> 
     Eigen::VectorXd model;
     typename Dimension::MeshSet meshes;
     physics::mt::CertificateRow row;
-    std::string limit;
+    std::string note;
   };
   [[nodiscard]] const Checked* checked(const Eigen::VectorXd& model) const;
 

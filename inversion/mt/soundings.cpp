@@ -222,7 +222,7 @@ Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const phy
       const physics::mt::DatumKey& key = survey.keys[k];
       if (key.station != model.station) continue;
       const auto row = static_cast<Eigen::Index>(k);
-      if (determines(Simulation::predicted_elements, physics::mt::rule_of(key.quantity).needs)) {
+      if (determines(Simulation::predicted_elements, physics::mt::rule_of(key.quantity))) {
         sounding.keys.push_back({key.quantity, key.frequency, 0});
         rows.push_back(row);
       } else {

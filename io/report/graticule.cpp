@@ -94,6 +94,8 @@ std::vector<Point> in_picture(const std::vector<mt::PlanePoint>& line, const Pla
 }  // namespace
 
 Graticule::Graticule(const geodesy::Projection& projection, const MapExtent& extent, int n_lines) {
+  constexpr double widest_m = 6e6;  // beyond, corners of the map may have no place on the globe
+  if (std::max(extent.x_m.length(), extent.y_m.length()) > widest_m) return;
   const auto [longitude, latitude] = ranges_of(projection, extent);
   const double longest = std::max(extent.x_m.length(), extent.y_m.length());
   const auto step = [&](const physics::mesh::Interval& degrees, double metres) {

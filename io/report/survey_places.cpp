@@ -19,7 +19,7 @@ constexpr double same_place_m = 1.0;
 constexpr double usual_half_width = 0.1;  // of the length of a line
 
 bool is_on_earth(const mt::Station& site) {
-  return std::isfinite(site.latitude_deg) && std::isfinite(site.longitude_deg) &&
+  return std::abs(site.latitude_deg) < 90.0 && std::isfinite(site.longitude_deg) &&
          (site.latitude_deg != 0.0 || site.longitude_deg != 0.0);
 }
 

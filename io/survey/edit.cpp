@@ -19,21 +19,22 @@ using mt::Element;
 using mt::StationData;
 using mt::StationRow;
 
+/// Returns the station of this name. errors: ConfigError with the nearest name there is.
+const StationData& station_of(const std::vector<StationData>& stations, const std::string& name) {
+  const auto found = std::ranges::find_if(stations, [&](const StationData& s) { return s.has_name(name); });
+  if (found != stations.end()) return *found;
+  std::vector<std::string> known;
+  for (const StationData& station : stations) known.push_back(station.site.name);
+  const auto near = core::nearest_word(name, known);
+  throw core::ConfigError(
+      "io::survey::edited#unknown_site", "expected names of sites, got \"{}\"{}", name,
+      near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; mt_invert info shows them"));
+}
+
 std::vector<StationData> chosen(std::vector<StationData> stations, const std::vector<std::string>& names) {
   if (names.empty()) return stations;
   std::vector<StationData> out;
-  for (const std::string& name : names) {
-    const auto found = std::ranges::find_if(stations, [&](const StationData& s) { return s.has_name(name); });
-    if (found == stations.end()) {
-      std::vector<std::string> known;
-      for (const StationData& station : stations) known.push_back(station.site.name);
-      const auto near = core::nearest_word(name, known);
-      throw core::ConfigError(
-          "io::survey::edited#unknown_site", "expected names of sites, got \"{}\"{}", name,
-          near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; mt_invert info shows them"));
-    }
-    out.push_back(*found);
-  }
+  for (const std::string& name : names) out.push_back(station_of(stations, name));
   return out;
 }
 
@@ -161,6 +162,8 @@ void rotate(std::vector<StationData>& stations, double azimuth_deg) {
 }  // namespace
 
 std::vector<StationData> edited(std::vector<StationData> stations, const Edits& edits) {
+  for (const mt::Where& where : edits.masks)
+    if (!where.station.empty()) static_cast<void>(station_of(stations, where.station));
   stations = chosen(std::move(stations), edits.sites);
   for (StationData& station : stations) {
     limit_periods(station, edits.min_period_s, edits.max_period_s);

@@ -23,21 +23,28 @@ struct SameRemarks {
   std::size_t n = 1;
 };
 
-/// Returns the remarks by what they say after file and line, in the order of the first of each.
+/// Returns what a remark says after file and line, whatever its numbers.
+std::string kind_of(const std::string& remark) {
+  const auto end = remark.find(": ");
+  std::string kind = end == std::string::npos ? remark : remark.substr(end);
+  std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
+  return kind;
+}
+
+/// Returns the remarks by what they say, in the order of the first of each, but questions first: they call
+/// all numbers of a station in doubt.
 std::vector<SameRemarks> by_kind(const std::vector<std::string>& remarks) {
-  const auto without_place = [](const std::string& remark) {
-    const auto end = remark.find(": ");
-    return end == std::string::npos ? remark : remark.substr(end);
-  };
   std::vector<SameRemarks> kinds;
   std::map<std::string, std::size_t> known;
   for (const std::string& remark : remarks) {
-    const auto [at, is_new] = known.try_emplace(without_place(remark), kinds.size());
+    const auto [at, is_new] = known.try_emplace(kind_of(remark), kinds.size());
     if (is_new)
       kinds.push_back({remark});
     else
       ++kinds[at->second].n;
   }
+  std::ranges::stable_partition(
+      kinds, [](const SameRemarks& each) { return each.first.find('?') != std::string::npos; });
   return kinds;
 }
 

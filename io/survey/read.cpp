@@ -172,7 +172,8 @@ struct Skipped {
   throw core::FileError("io::survey::read#nothing_readable", "{}", text);
 }
 
-std::vector<StationData> read_each(const std::vector<std::string>& paths, const ReadOptions& options) {
+std::vector<StationData> read_each(const std::vector<std::string>& paths, const ReadOptions& options,
+                                   const OnSkipped& on_skipped) {
   std::vector<StationData> stations;
   Skipped skipped;
   for (const auto& path : paths) {
@@ -180,6 +181,7 @@ std::vector<StationData> read_each(const std::vector<std::string>& paths, const 
       for (StationData& station : read_file(path, options)) stations.push_back(std::move(station));
     } catch (const core::Error& error) {
       if (skipped.n++ == 0) skipped = {1, error.what(), error.exit_code()};
+      if (on_skipped) on_skipped(path, error);
       core::log::warning(core::log::Id("io::survey::read#file_skipped"), "skipped {}: {}", path,
                          error.what());
     }
@@ -206,10 +208,11 @@ std::vector<std::string> station_files(const std::string& path) {
   return paths;
 }
 
-std::vector<StationData> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
+std::vector<StationData> read_files(const std::vector<std::string>& paths, const ReadOptions& options,
+                                    const OnSkipped& skipped) {
   if (paths.empty())
     throw core::FileError("io::survey::read#no_file", "expected at least one file, got an empty list");
-  std::vector<StationData> stations = read_each(paths, options);
+  std::vector<StationData> stations = read_each(paths, options, skipped);
   make_names_unique(stations);
   return in_order(std::move(stations), options.station_order);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/error.hpp"
 #include "io/edi/reader.hpp"
 #include "io/jones/jones.hpp"
 #include "io/occam2d/data.hpp"
@@ -9,6 +10,7 @@
 #include "io/zonge/zonge.hpp"
 #include "physics/mt/station_data.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,10 +42,14 @@ struct ReadOptions {
 /// file).
 [[nodiscard]] std::vector<std::string> station_files(const std::string& path);
 
+/// Gets the path of a file that was skipped, and why.
+using OnSkipped = std::function<void(const std::string& path, const core::Error& error)>;
+
 /// Reads stations from several files as one survey. A file that cannot be read is skipped with a warning in
 /// the log; equal names get a suffix. errors: FileError or FormatError (none is readable), ConfigError.
 [[nodiscard]] std::vector<physics::mt::StationData> read_files(const std::vector<std::string>& paths,
-                                                               const ReadOptions& options = {});
+                                                               const ReadOptions& options = {},
+                                                               const OnSkipped& skipped = {});
 
 /// Reads every *.edi of a folder (any case, not recursive) as one survey. errors: FileError (no such folder,
 /// no EDI file in it), those of `read_files`.

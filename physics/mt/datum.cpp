@@ -276,6 +276,11 @@ std::optional<Mode> mode_of(const DatumRule& rule) {
   return mode;
 }
 
+bool determines(Elements predicted, const DatumRule& rule) {
+  const bool is_effective = rule.needs == all_impedances && rule.floor != FloorKind::phase_tensor;
+  return predicted.contains(rule.needs) || (is_effective && predicted.contains(Elements{zxy, zyx}));
+}
+
 std::optional<double> branch_of(const DatumRule& rule) {
   if (const auto element = rule.needs.single()) return rule_of(*element).branch_rad;
   return rule.floor == FloorKind::phase ? std::optional(0.0) : std::nullopt;

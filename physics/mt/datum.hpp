@@ -107,6 +107,11 @@ using ElementCovariance = Eigen::Matrix<Complex, static_cast<int>(n_elements), s
 
 /// Returns the mode whose fields the datum belongs to, or nothing where it combines both.
 [[nodiscard]] std::optional<Mode> mode_of(const DatumRule& rule);
+/// Returns whether a simulation of these elements determines the datum: it predicts all that this is made of,
+/// or this is a determinant or a sum of squares and it predicts Zxy and Zyx. Over its earth, of layers or
+/// along strike, the diagonal that it does not predict is zero. Phase tensors with elements that are zero
+/// there are not determined.
+[[nodiscard]] bool determines(Elements predicted, const DatumRule& rule);
 /// Returns the angle in radian that brings phases over a layered earth into 0…90°. Nothing: the datum has no
 /// phase, or its phase may lie in any quadrant.
 [[nodiscard]] std::optional<double> branch_of(const DatumRule& rule);

@@ -54,7 +54,7 @@ DistortionUnknowns static_shifts(const Survey& survey, const std::vector<Mode>& 
   for (const Mode mode : modes) {
     std::vector<bool> shifted(survey.stations.size(), false);
     for (const DatumKey& key : survey.keys) {
-      if (has_shift(key.quantity) && mode_of(key.quantity) == mode)
+      if (has_shift(key.quantity) && mode_of(rule_of(key.quantity)) == mode)
         shifted[static_cast<std::size_t>(key.station)] = true;
     }
     for (std::size_t station = 0; station < shifted.size(); ++station) {

@@ -70,12 +70,6 @@ class Elements {
     }
     return {};
   }
-  /// Returns those that are not among the others.
-  [[nodiscard]] constexpr Elements without(Elements others) const {
-    Elements rest;
-    rest.bits_ = bits_ & ~others.bits_;
-    return rest;
-  }
   friend constexpr Elements operator|(Elements a, Elements b) {
     a.bits_ |= b.bits_;
     return a;
@@ -92,14 +86,6 @@ inline constexpr Elements all_tippers{Element::tzx, Element::tzy};
 inline constexpr Elements all_interstation{Element::mxx, Element::mxy, Element::myx, Element::myy};
 /// Elements that a section with strike along x predicts; the others are zero over it.
 inline constexpr Elements section_elements{Element::zxy, Element::zyx, Element::tzy};
-
-/// Returns whether a simulation of these elements determines a datum that is made of `needs`. A diagonal of
-/// the impedance that it does not predict is zero over its earth, so a determinant follows from Zxy and Zyx.
-/// A datum of the diagonal alone tells nothing.
-[[nodiscard]] constexpr bool determines(Elements predicted, Elements needs) {
-  const Elements rest = needs.without(predicted);
-  return rest != needs && Elements{Element::zxx, Element::zyy}.contains(rest);
-}
 
 /// One row of the table of elements.
 struct ElementRule {

@@ -151,8 +151,7 @@ void require_usable(const Observations& data) {
 
 Observations without_unpredicted(Observations data, Elements predicted) {
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
-    if (data.reason[k] == MaskReason::kept &&
-        !determines(predicted, rule_of(data.survey.keys[k].quantity).needs))
+    if (data.reason[k] == MaskReason::kept && !determines(predicted, rule_of(data.survey.keys[k].quantity)))
       data.reason[k] = MaskReason::not_predicted;
   }
   require_usable(data);

@@ -20,10 +20,10 @@ ResponseLayout needed_responses(const Survey& survey, Elements predicted) {
   std::vector<ResponseKey> keys;
   Elements zero;
   for (const DatumKey& key : survey.keys) {
-    const Elements needs = rule_of(key.quantity).needs;
-    const bool is_determined = determines(predicted, needs);
+    const DatumRule& rule = rule_of(key.quantity);
+    const bool is_determined = determines(predicted, rule);
     for (const Element element : all_elements) {
-      if (!needs.contains(element)) continue;
+      if (!rule.needs.contains(element)) continue;
       if (is_determined && !predicted.contains(element))
         zero.insert(element);
       else

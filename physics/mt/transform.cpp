@@ -74,8 +74,7 @@ std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVe
 std::vector<Eigen::Index> predictable_rows(const Survey& survey, Elements predicted) {
   std::vector<Eigen::Index> rows;
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {
-    if (determines(predicted, rule_of(survey.keys[k].quantity).needs))
-      rows.push_back(static_cast<Eigen::Index>(k));
+    if (determines(predicted, rule_of(survey.keys[k].quantity))) rows.push_back(static_cast<Eigen::Index>(k));
   }
   return rows;
 }
@@ -89,7 +88,7 @@ Survey survey_of(const Survey& survey, const std::vector<Eigen::Index>& rows) {
 void require_predictable(const Survey& survey, Elements predicted) {
   for (const DatumKey& key : survey.keys) {
     const DatumRule& rule = rule_of(key.quantity);
-    if (determines(predicted, rule.needs)) continue;
+    if (determines(predicted, rule)) continue;
     std::string needs, available;
     for (const Element element : all_elements) {
       if (rule.needs.contains(element)) needs += fmt::format(" {}", rule_of(element).name);

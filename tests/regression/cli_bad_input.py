@@ -51,6 +51,12 @@ with Folder() as folder:
     refused("no_data", ["edi_folder"], config(folder, "nothing.toml", ""))
     refused("wrong_type", ["--set", "target_rms"], config(folder, "set.toml", good), "--set", "inversion.target_rms=false")
 
+    # What cannot be: shifts of modes in determinants, blocks of ModEM for apparent resistivities of TE, tensors of a section
+    few = "\nfrequencies_hz = [1.41, 0.176]"
+    expect_error(5, "nothing_shifted", ["determinant", "static_shift"], "invert", config(folder, "det.toml", good + few + '\nkind = "determinant"', "[static_shift]\nenabled = true\n"), "--dry-run")
+    expect_error(2, "modem_has_no_block", ["output.modem", 'data.kind = "impedance"'], "invert", config(folder, "blocks.toml", good + few, "[output]\nmodem = true\n"), "-o", folder / "blocks")
+    expect_error(5, "no_usable_datum", ["not_predicted"], "invert", config(folder, "tensor.toml", good + few + '\nkind = "phase_tensor"'), "--dry-run")
+
     # Data
     os.makedirs(folder / "empty")
     dry(3, ["nowhere"], config(folder, "folder.toml", 'edi_folder = "nowhere"'))

@@ -78,6 +78,7 @@ with Folder() as folder:
     with open(wrong + "/cut.h5", "wb") as file:
         file.write(open(folder / "survey.h5", "rb").read(2000))
     expect(0, ["wrote 2 stations", "skipped", "gv102.edi", "cut.h5"], "convert", wrong, "-o", folder / "two.csv")
+    expect(14, ["error gv102.edi: was skipped", "[unreadable_file]", "error cut.h5"], "check", wrong)
     expect(0, [], "convert", wrong + "/gv100.edi", "-o", folder / "minus.csv", "--sign", "minus")
     plus, minus = rows_of(folder / "two.csv")[0], rows_of(folder / "minus.csv")[0]
     check(float(plus["Zxy_im_ohm"]) == -float(minus["Zxy_im_ohm"]), "the sign that is given goes before a vote")

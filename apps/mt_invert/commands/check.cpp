@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 
 namespace lodestone::mt_invert::commands {
 namespace {
@@ -103,8 +105,14 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
-  auto stations = io::survey::read_files(files, arguments.read);
-  const std::vector<Finding> findings = physics::mt::check(stations);
+  std::vector<Finding> findings;
+  auto stations =
+      io::survey::read_files(files, arguments.read, [&](const std::string& path, const core::Error& error) {
+        findings.push_back(
+            {Severity::error, "unreadable_file", std::filesystem::path(path).filename().string(), path,
+             fmt::format("was skipped: {}", error.what()), "correct the file, or leave it out"});
+      });
+  std::ranges::move(physics::mt::check(stations), std::back_inserter(findings));
   core::on_rank_zero(comm, [&] {
     const std::vector<StrikeBand> bands = physics::mt::strike_bands(stations);
     core::log::print_out(arguments.json ? json_of(findings, bands)

@@ -116,15 +116,21 @@ io::modem::Covariance covariance_of(const inversion::Problem& problem, const std
 }
 
 /// Writes what the run begins with as files of ModEM, so that what these cannot hold ends it here.
-/// `covariance_file`: the one that was given; "" for none.
+/// `covariance_file`: the one that was given; "" for none. errors: ConfigError on data without a block.
 void write_modem_start(const io::run::RunFolder& folder, const physics::mt::Observations& observed,
                        const inversion::Problem& problem, const std::string& covariance_file) {
   core::make_folder(folder.modem());
   const physics::mesh::TensorGrid& grid = problem.earth.grid;
   io::modem::write_model((folder.modem() / "start.rho").string(),
                          {problem.earth, problem.property, problem.start});
-  io::modem::write_data((folder.modem() / "observed.dat").string(), observed,
-                        modem_options(grid, "data used by mt_invert"));
+  try {
+    io::modem::write_data((folder.modem() / "observed.dat").string(), observed,
+                          modem_options(grid, "data used by mt_invert"));
+  } catch (const core::InvalidArgument& error) {
+    throw core::ConfigError("configuration#modem_has_no_block",
+                            "output.modem: {}: data.kind = \"impedance\" does so, or remove the key",
+                            error.what());
+  }
   if (grid.dimension() == 3)
     io::modem::write_covariance((folder.modem() / "smooth.cov").string(),
                                 covariance_of(problem, covariance_file));
@@ -148,7 +154,8 @@ void write_modem_end(const io::run::RunFolder& folder, physics::mt::Observations
 
 int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::CommandLine& line) {
   const core::log::KeptWarnings warnings;  // for the report
-  const config::Config config = config::read_config(arguments.config_path, arguments.assignments);
+  const config::Config config =
+      config::read_config(arguments.config_path, arguments.assignments, arguments.dim);
   if (arguments.dim == 1) config::require_soundings_alone(config);
   const io::run::RunFolder folder(output_folder(arguments.output_folder, arguments.config_path));
   const io::run::WriteOptions files{

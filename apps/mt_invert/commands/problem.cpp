@@ -209,22 +209,11 @@ bool states_any(const mt::StationData& station, const std::vector<mt::Datum>& da
   });
 }
 
-/// Returns the selection with the floor that TE has in sections unless floors of ρₐ are given, before the
-/// rules for some data.
-mt::Selection with_open_floors(const config::DataConfig& data, int dimension) {
-  constexpr double te_decades = 0.1;  // docs/results/defaults.md
-  mt::Selection selection = data.selection;
-  if (!data.has_open_floors || dimension != 2) return selection;
-  const auto general = std::ranges::find(selection.floors, mt::FloorKind::log10_rho, &mt::FloorRule::kind);
-  selection.floors.insert(std::next(general), {mt::FloorKind::log10_rho, te_decades, {.mode = mt::Mode::te}});
-  return selection;
-}
-
 /// Returns the selection with those data of the choices that the stations hold first. Where they hold none,
 /// the selection stays, and is refused as one that was asked for.
 mt::Selection chosen_selection(const config::DataConfig& data, const std::vector<mt::StationData>& stations,
                                int dimension) {
-  mt::Selection selection = with_open_floors(data, dimension);
+  mt::Selection selection = data.selection;
   const auto is_held = [&](const config::DataChoice& choice) {
     return choice.least_dimension <= dimension && dimension <= choice.most_dimension &&
            std::ranges::any_of(stations, [&](const auto& each) { return states_any(each, choice.needed); });
@@ -237,6 +226,8 @@ mt::Selection chosen_selection(const config::DataConfig& data, const std::vector
   selection.data = chosen->selected;
   return selection;
 }
+
+constexpr double along_east_deg = 90.0;  // a line for a single sounding, which has none
 
 }  // namespace
 
@@ -251,8 +242,10 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
   try {
     const std::vector<mt::StationData> stations = read_stations(data);
     const mt::Selection selection = chosen_selection(data, stations, dimension);
-    return dimension == 3 ? io::survey::observe_on_map(stations, config.line, selection)
-                          : io::survey::observe(stations, config.line, selection);
+    if (dimension == 3) return io::survey::observe_on_map(stations, config.line, selection);
+    mt::ProfileOptions line = config.line;
+    if (dimension == 1 && stations.size() == 1 && !line.azimuth_deg) line.azimuth_deg = along_east_deg;
+    return io::survey::observe(stations, line, selection);
   } catch (const core::FileError& error) {
     throw core::FileError(
         core::Worded{fmt::format("{}; {} names it", error.what(), place_of_data(data)), error.place()});

@@ -154,21 +154,18 @@ std::string read_title(const ConfigTable& root, const std::string& path) {
       .title;
 }
 
-Config read_config(const std::string& path, const std::vector<std::string>& assignments) {
+Config read_config(const std::string& path, const std::vector<std::string>& assignments, int dimension) {
   const core::Options given = read_options(path, assignments, ConfigKind::inversion);
   const ConfigTable table(given, std::filesystem::path(path).parent_path().string());
 
   Config config;
   config.title = read_title(table, path);
-  config.data = read_data_config(table.table("data"));
+  config.sea = read_sea(table.table("sea"));
+  config.data = read_data_config(table.table("data"), dimension, config.sea.has_value());
   config.profile = read_profile(table.table("profile"), config.data.profile_source().first);
   config.grid = read_grid(table.table("grid"));
   config.start = read_model(table.table("start"), {});
   config.reference = read_model(table.table("reference"), config.start);
-  config.sea = read_sea(table.table("sea"));
-  const ConfigTable data = table.table("data");
-  if (config.sea && !data.has("phase_min_deg") && !data.has("phase_max_deg"))
-    config.data.selection.limits_te_phases = false;
   config.sea_place = table.table("sea").place("level_m");
   config.soundings = read_soundings(table.table("soundings"));
   config.bounds = read_bounds(table.table("bounds"));

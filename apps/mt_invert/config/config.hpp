@@ -53,7 +53,8 @@ enum class ConfigKind { inversion, training };
 
 /// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax,
 /// unknown or contradictory keys, wrong types).
-[[nodiscard]] Config read_config(const std::string& path, const std::vector<std::string>& assignments = {});
+[[nodiscard]] Config read_config(const std::string& path, const std::vector<std::string>& assignments = {},
+                                 int dimension = 2);
 
 /// Checks that a configuration sets nothing that layered earths under single stations lack.
 /// errors: ConfigError that names the tables to remove.

@@ -87,7 +87,10 @@ Rows<DataConfig> selection_rows() {
           .otherwise("no limit"),
       row("phase_min_deg", at(&C::selection, &Selection::min_phase_deg), angles(),
           "phases below, folded into the first quadrant, are masked as out of quadrant"),
-      row("phase_max_deg", at(&C::selection, &Selection::max_phase_deg), angles(), "likewise those above")};
+      row("phase_max_deg", at(&C::selection, &Selection::max_phase_deg), angles(), "likewise those above"),
+      row("limit_te_phases", at(&C::selection, &Selection::limits_te_phases),
+          "`false`: for TM alone; the default with `[sea]`, as phases of TE leave their quadrant beside "
+          "coasts")};
 }
 
 /// Data to be inverted as they are written.
@@ -123,7 +126,7 @@ Rows<ErrorFloors> floors_rows() {
               "decades (0.0434 = 10 % of ρₐ = 5 % of the impedance)"),
           row("log10_rho_te", &ErrorFloors::log10_rho_te, within(0.0, most),
               "decades, of TE alone, whose level static shifts and structure beside the line move most")
-              .otherwise("0.1 in a section of stations without `log10_rho`, else `log10_rho`"),
+              .usually("0.1 in a section of stations without `log10_rho`, else `log10_rho`"),
           row("phase_deg", &ErrorFloors::phase_deg, within(0.0, most_deg),
               "degrees (2.86 = 5 % of the impedance)"),
           row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part"),
@@ -137,6 +140,14 @@ Rows<ErrorFloors> floors_rows() {
 /// small.
 ErrorFloors usual_floors(bool from_profile_file) {
   return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
+}
+
+/// Reads the general floors. That of TE is wider in sections where floors of ρₐ are left open.
+ErrorFloors read_floors(const ConfigTable& table, bool from_profile_file, int dimension) {
+  constexpr double te_decades = 0.1;  // docs/results/defaults.md
+  ErrorFloors usual = usual_floors(from_profile_file);
+  if (!from_profile_file && dimension == 2 && !table.has("log10_rho")) usual.log10_rho_te = te_decades;
+  return read(table, floors_rows(), usual);
 }
 
 /// An entry of [[data.floor]] as it is written: the file states periods, a rule holds frequencies.
@@ -357,11 +368,13 @@ std::pair<std::string, std::string> DataConfig::profile_source() const {
   return {};
 }
 
-DataConfig read_data_config(ConfigTable table) {
+DataConfig read_data_config(ConfigTable table, int dimension, bool has_sea) {
   table.allow_one_of({"frequencies_hz", "frequencies"});
   table.allow_one_of({"frequencies_hz", "period_min_s"});
   table.allow_one_of({"frequencies_hz", "period_max_s"});
-  DataConfig data = read(table, selection_rows(), read(table, edi_rows(), read_source(table)));
+  DataConfig data = read(table, edi_rows(), read_source(table));
+  data.selection.limits_te_phases = !has_sea;
+  data = read(table, selection_rows(), std::move(data));
   check_limits(table, data);
   check_frequencies(table, data.selection.frequencies_hz);
   choose_frequencies(data);
@@ -369,8 +382,7 @@ DataConfig read_data_config(ConfigTable table) {
   const Measured form = read(table, measured_rows(), Measured{});
   data.selection.data = quantities_of(table, form);
   data.choices = choices_of(table, form);
-  data.floors = read(table.table("floors"), floors_rows(), usual_floors(!is_edi(data)));
-  data.has_open_floors = is_edi(data) && !table.table("floors").has("log10_rho") && !data.floors.log10_rho_te;
+  data.floors = read_floors(table.table("floors"), !is_edi(data), dimension);
   data.selection.floors = physics::mt::floor_rules(data.floors);
   for (const ConfigTable& floor : table.tables("floor")) data.selection.floors.push_back(read_floor(floor));
   for (const ConfigTable& mask : table.tables("mask")) data.selection.masks.push_back(read_mask(mask));

@@ -41,14 +41,14 @@ struct DataConfig {
   std::vector<std::string> station_order;  ///< files of stations alone; empty: all, by file name
   UsedFrequencies frequencies = UsedFrequencies::all;
   physics::mt::ErrorFloors floors;  ///< as in `selection`
-  bool has_open_floors = false;     ///< says whether a section chooses those of ρₐ
   physics::mt::Selection selection;
   /// Forms in order, of which the first that the files hold takes the place of `selection.data`; empty where
   /// the kind is given.
   std::vector<DataChoice> choices;
 };
 
-/// Reads the table [data]. errors: ConfigError with file:line.
-[[nodiscard]] DataConfig read_data_config(ConfigTable table);
+/// Reads the table [data]. Floors that it leaves open follow from the dimension, limits of phases of TE from
+/// whether there is a sea. errors: ConfigError with file:line.
+[[nodiscard]] DataConfig read_data_config(ConfigTable table, int dimension, bool has_sea);
 
 }  // namespace lodestone::mt_invert::config

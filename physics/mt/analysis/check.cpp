@@ -23,11 +23,12 @@ std::vector<Finding> StationFindings::sorted() const {
 
 std::vector<Finding> check(const std::vector<StationData>& stations) {
   std::vector<StationFindings> findings(stations.begin(), stations.end());
+  const double usual_ohm_m = usual_resistivity(stations);
   core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t k) {
     const auto at = static_cast<std::size_t>(k);
     for (const std::string& remark : stations[at].all_remarks())
       findings[at].add(Severity::note, "remark", remark, "");
-    check_curves(stations[at], findings[at]);
+    check_curves(stations[at], usual_ohm_m, findings[at]);
     check_tensors(stations[at], findings[at]);
   });
   check_places(stations, findings);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace lodestone::physics::mt {
 namespace {
@@ -19,6 +20,8 @@ using core::median;
 constexpr std::ptrdiff_t enough = 5;      // values of a vote
 constexpr double most_of_them = 2.0 / 3;  // of the votes
 constexpr double least_rho_ohm_m = 1e-2, largest_rho_ohm_m = 1e6;
+constexpr double most_off_decades = 1.0;   // of a station beside its survey, once its units are mended
+constexpr std::size_t least_stations = 4;  // of a survey that tells what is usual
 constexpr double least_relative_error = 1e-4, largest_relative_error = 0.5;
 constexpr double largest_tipper = 1.5;
 // A sensor that is tilted by 0.06 degrees puts as much of the horizontal field into Hz.
@@ -94,19 +97,20 @@ void scale_impedances(StationData& station, double factor) {
   }
 }
 
-/// Returns the change of units that gives a resistivity of the earth; nothing where none or either does.
-std::function<void(StationData&)> scaling_to_plausible(double rho_ohm_m) {
+/// Returns the factor on impedances whose change of units gives a resistivity of the earth; nothing where
+/// none or either does.
+std::optional<double> factor_to_plausible(double rho_ohm_m) {
   constexpr double to_ohm = ohm_per_field_unit, to_field = 1.0 / ohm_per_field_unit;
   const bool as_ohm = is_plausible(rho_ohm_m * to_ohm * to_ohm),
              as_field = is_plausible(rho_ohm_m * to_field * to_field);
   if (as_ohm == as_field) return {};
-  return [factor = as_ohm ? to_ohm : to_field](StationData& station) { scale_impedances(station, factor); };
+  return as_ohm ? to_ohm : to_field;
 }
 
 class CurveCheck {
  public:
-  CurveCheck(const StationData& station, StationFindings& findings)
-      : station_(station), findings_(findings) {}
+  CurveCheck(const StationData& station, double usual_ohm_m, StationFindings& findings)
+      : station_(station), usual_ohm_m_(usual_ohm_m), findings_(findings) {}
 
   void run() {
     check_sign_and_order();
@@ -153,18 +157,23 @@ class CurveCheck {
           "are");
   }
 
+  /// Mends units only where that brings the station near the others of its survey.
   void check_units() {
-    std::vector<double> rho;
-    for (const StationRow& row : station_.rows)
-      for (const Element element : {Element::zxy, Element::zyx})
-        if (!row.is_missing(element))
-          rho.push_back(apparent_resistivity_ohm_m(row.values[element], row.frequency_hz));
-    const double middle = median(rho);
-    if (std::isfinite(middle) && !is_plausible(middle))
-      add(Severity::error, "units",
-          fmt::format("the median apparent resistivity is {:.3g} ohm m, read as {}", middle,
-                      station_.units_in_file),
-          "--units field or ohm, or data.edi_units", scaling_to_plausible(middle));
+    const double middle = median_resistivity(station_);
+    if (!std::isfinite(middle) || is_plausible(middle)) return;
+    std::string text = fmt::format("the median apparent resistivity is {:.3g} ohm m, read as {}", middle,
+                                   station_.units_in_file);
+    const std::optional<double> factor = factor_to_plausible(middle);
+    if (!factor) return add(Severity::error, "units", text, "--units field or ohm, or data.edi_units");
+    const double mended = middle * *factor * *factor;
+    text += fmt::format("; impedances times {:.4g} make it {:.3g}", *factor, mended);
+    if (std::isfinite(usual_ohm_m_) && std::abs(std::log10(mended / usual_ohm_m_)) > most_off_decades)
+      return add(
+          Severity::error, "units",
+          text + fmt::format(", which is as strange beside the {:.3g} ohm m of its survey", usual_ohm_m_),
+          "look at the file; a change of units does not explain it, so mask the station");
+    add(Severity::error, "units", text, "--units field or ohm, or data.edi_units",
+        [by = *factor](StationData& station) { scale_impedances(station, by); });
   }
 
   void check_errors(Element element) {
@@ -291,13 +300,30 @@ class CurveCheck {
   }
 
   const StationData& station_;
+  double usual_ohm_m_;
   StationFindings& findings_;
 };
 
 }  // namespace
 
-void check_curves(const StationData& station, StationFindings& findings) {
-  CurveCheck(station, findings).run();
+double median_resistivity(const StationData& station) {
+  std::vector<double> rho;
+  for (const StationRow& row : station.rows)
+    for (const Element element : {Element::zxy, Element::zyx})
+      if (!row.is_missing(element))
+        rho.push_back(apparent_resistivity_ohm_m(row.values[element], row.frequency_hz));
+  return median(rho);
+}
+
+double usual_resistivity(const std::vector<StationData>& stations) {
+  std::vector<double> medians;
+  for (const StationData& station : stations)
+    if (const double middle = median_resistivity(station); is_plausible(middle)) medians.push_back(middle);
+  return medians.size() < least_stations ? not_given : median(medians);
+}
+
+void check_curves(const StationData& station, double usual_ohm_m, StationFindings& findings) {
+  CurveCheck(station, usual_ohm_m, findings).run();
 }
 
 }  // namespace lodestone::physics::mt

@@ -24,9 +24,14 @@ class StationFindings {
   std::vector<Finding> findings_;
 };
 
+/// Returns the median apparent resistivity of Zxy and Zyx; NaN without any. units: ohm m.
+[[nodiscard]] double median_resistivity(const StationData& station);
+/// Returns the median of what stations have whose resistivities are those of rocks; NaN where fewer than four
+/// do. units: ohm m.
+[[nodiscard]] double usual_resistivity(const std::vector<StationData>& stations);
 /// Looks at the numbers of one station: quadrants, units, errors, scatter, tippers and periods, and whether
-/// any layered earth has its curves.
-void check_curves(const StationData& station, StationFindings& findings);
+/// any layered earth has its curves. `usual_ohm_m`: of its survey, NaN where that is not known.
+void check_curves(const StationData& station, double usual_ohm_m, StationFindings& findings);
 /// Looks at the tensors of one station: distortion.
 void check_tensors(const StationData& station, StationFindings& findings);
 /// Looks at the places of all stations. shape: findings (stations).

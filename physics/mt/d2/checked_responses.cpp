@@ -317,11 +317,25 @@ CertificateRow CheckedResponses::row() const {
           .tolerance = check.tolerance};
 }
 
-std::string CheckedResponses::limit_in_words() const {
-  const auto n = std::ranges::count_if(bands, &CheckedBand::stopped_by_nodes);
-  if (n == 0) return {};
-  return fmt::format("{} of {} meshes need more than the {} nodes that they may have.", n, bands.size(),
-                     check.max_nodes);
+std::string CheckedResponses::note_in_words() const {
+  const auto fails = [&](const CheckedBand& band) {
+    return in_tolerances(band.error, check.tolerance) > 1.0;
+  };
+  const auto n_failed = std::ranges::count_if(bands, fails);
+  const auto n_stopped = std::ranges::count_if(
+      bands, [&](const CheckedBand& band) { return fails(band) && band.stopped_by_nodes; });
+  std::vector<std::string> sentences;
+  if (n_stopped > 0)
+    sentences.push_back(fmt::format("{} of {} meshes need more than the {} nodes that they may have.",
+                                    n_stopped, bands.size(), check.max_nodes));
+  if (n_failed > n_stopped)
+    sentences.push_back(fmt::format("{} of {} meshes miss the tolerance after {} refinements.",
+                                    n_failed - n_stopped, bands.size(), most_refinements));
+  if (!left_out.empty())
+    sentences.push_back(fmt::format(
+        "Not judged, since they stand on the edge of two columns, where E of the TM mode jumps: {}.",
+        fmt::join(left_out, ", ")));
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 std::string CheckedResponses::in_words() const {
@@ -339,11 +353,7 @@ std::string CheckedResponses::in_words() const {
                         bands.size());
   text += fmt::format("; tolerance {:g} % and {:g} degrees.", check.tolerance.rho_a_percent,
                       check.tolerance.phase_deg);
-  if (const std::string limit = limit_in_words(); !limit.empty()) text += " " + limit;
-  if (!left_out.empty())
-    text += fmt::format(
-        " Not judged, since they stand on the edge of two columns, where E of the TM mode jumps: {}.",
-        fmt::join(left_out, ", "));
+  if (const std::string note = note_in_words(); !note.empty()) text += " " + note;
   return text;
 }
 

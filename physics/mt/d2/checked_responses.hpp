@@ -46,8 +46,9 @@ struct CheckedResponses {
 
   /// Returns the estimate of all meshes as a row of a certificate.
   [[nodiscard]] CertificateRow row() const;
-  /// Returns how many meshes need more nodes than they may have, in a sentence; "" where none does.
-  [[nodiscard]] std::string limit_in_words() const;
+  /// Returns what ended the refinement above the tolerance, and which stations were not judged, in sentences;
+  /// "" where there is nothing to say.
+  [[nodiscard]] std::string note_in_words() const;
   /// Returns what was found in a sentence.
   [[nodiscard]] std::string in_words() const;
 };

@@ -116,8 +116,10 @@ TEST_CASE("observations: sections weigh apparent resistivities of TE less unless
   tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
   tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
   const auto floors = [&](const std::string& lines, int dimension) {
-    const auto config = config::read_config(tests::write_text(
-        folder, "c.toml", "[data]\nedi_folder = \".\"\nignore_file_errors = true\n" + lines));
+    const auto config = config::read_config(
+        tests::write_text(folder, "c.toml",
+                          "[data]\nedi_folder = \".\"\nignore_file_errors = true\n" + lines),
+        {}, dimension);
     const auto data = commands::observe(config.data, config.profile, dimension);
     std::map<Datum, double> sigma;
     for (std::size_t k = 0; k < data.survey.keys.size(); ++k)
@@ -129,6 +131,31 @@ TEST_CASE("observations: sections weigh apparent resistivities of TE less unless
   for (const int dimension : {1, 3}) CHECK(floors("", dimension) == std::pair(0.0434, 0.0434));
   CHECK(floors("[data.floors]\nlog10_rho = 0.06\n", 2) == std::pair(0.06, 0.06));
   CHECK(floors("[data.floors]\nlog10_rho_te = 0.2\n", 3) == std::pair(0.2, 0.0434));
+}
+
+TEST_CASE("observations: a sounding of one station needs no line", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  CHECK(data_of_folder(folder, "", 1).size() == 4);
+  CHECK_THAT(tests::error_of<core::Error>([&] { (void)data_of_folder(folder, "", 2); }),
+             tests::HasId("one_place", {"azimuth_deg"}));
+}
+
+TEST_CASE("observations: a configuration written with every key gives the same errors again", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "10 1"));
+  tests::write_text(folder, "b.edi", edi("b", "-23.4", "10 1"));
+  const auto read_from = [&](const std::string& text) {
+    return config::read_config(tests::write_text(folder, "c.toml", text));
+  };
+  const auto sigma_of = [](const config::Config& config) {
+    return commands::observe(config.data, config.profile, 2).sigma;
+  };
+  const auto first = read_from("[data]\nedi_folder = \".\"\n[sea]\nlevel_m = 0.0\nresistivity_ohm_m = 0.3\n");
+  const auto again = read_from(first.toml);
+  CHECK(sigma_of(first) == sigma_of(again));
+  CHECK_FALSE(first.data.selection.limits_te_phases);
+  CHECK_FALSE(again.data.selection.limits_te_phases);
 }
 
 TEST_CASE("observations: a determinant stands for both modes", "[apps]") {
@@ -190,7 +217,7 @@ TEST_CASE("observations: beside a sea phases of TE may leave their quadrant unle
   tests::Capture out(STDOUT_FILENO);
   CHECK(n_masked(impedance + "modes = [\"te\"]\n" + sea) == 0);
   CHECK_THAT(out.text(), Catch::Contains("2 data of TE lie out of their quadrant"));
-  CHECK(n_masked(impedance + "modes = [\"te\"]\nphase_max_deg = 90\n" + sea) == 2);
+  CHECK(n_masked(impedance + "modes = [\"te\"]\nlimit_te_phases = true\n" + sea) == 2);
   CHECK(n_masked("kind = \"log10_rho_phase\"\nmodes = [\"tm\"]\n" + sea) == 1);
 }
 

@@ -6,6 +6,7 @@
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
+#include <numbers>
 
 using namespace lodestone;
 using namespace lodestone::physics::mt;
@@ -46,6 +47,28 @@ TEST_CASE("check: mistakes that are planted into field data are found, and hardl
   CHECK(n_stations == 121);
   CHECK(n_found >= 0.95 * n_planted);
   CHECK(n_false <= 0.02 * n_stations);
+}
+
+TEST_CASE("check: units are mended only where the station then resembles its survey", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  const auto units_of = [&](const std::string& station) {
+    const std::vector<Finding> findings = check(stations);
+    const auto found = std::ranges::find_if(
+        findings, [&](const Finding& f) { return f.station == station && f.id == "units"; });
+    REQUIRE(found != findings.end());
+    return *found;
+  };
+  const Finding strange = units_of("gv149");  // some 500 times too large, for a reason of its own
+  CHECK_FALSE(strange.mend);
+  CHECK_THAT(strange.text, Catch::Contains("as strange beside"));
+  const std::string name = stations.front().site.name;
+  const double factor = 4e-4 * std::numbers::pi;  // of numbers in mV/km/nT that were taken for ohm
+  for_each(stations.front(), [&](StationRow& r) {
+    for (Complex& z : r.values.numbers) z /= factor;
+  });
+  const Finding wrong = units_of(name);
+  CHECK(wrong.mend);
+  CHECK_THAT(wrong.text, Catch::Contains("impedances times 0.001257"));
 }
 
 TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of their own", "[survey]") {

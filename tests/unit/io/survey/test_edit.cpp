@@ -53,6 +53,9 @@ TEST_CASE("edits: sites come in the order asked for, and periods within the rang
   }
   CHECK_THAT(error_of<core::ConfigError>([] { static_cast<void>(edited(two(), {.sites = {"gv10"}})); }),
              HasId("unknown_site", {"gv10", "gv100"}));
+  CHECK_THAT(
+      error_of<core::ConfigError>([] { static_cast<void>(edited(two(), {.masks = {{.station = "NMX2"}}})); }),
+      HasId("unknown_site", {"NMX2", "NMX20"}));
   CHECK_THAT(error_of<core::InvalidArgument>(
                  [] { static_cast<void>(edited(two(), {.min_period_s = 1e8, .max_period_s = 1e9})); }),
              HasId("nothing_left"));

@@ -100,6 +100,11 @@ TEST_CASE("EDI folder: one bad file among good ones is reported and skipped, nev
   const auto set = survey::read(folder.path().string());
   CHECK(names_of(set) == std::vector<std::string>{"a", "b"});
   CHECK(core::log::count(core::log::Level::warning) == warnings + 1);
+  std::string skipped;
+  static_cast<void>(survey::read_files(
+      {folder / "b.edi", folder / "bad.edi"}, {},
+      [&](const std::string& path, const core::Error& error) { skipped += path + ": " + error.what(); }));
+  CHECK_THAT(skipped, Catch::StartsWith(folder / "bad.edi") && Catch::Contains("FREQ"));
 }
 
 TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the order is an error",
@@ -253,6 +258,8 @@ TEST_CASE("survey: what many files have in common is remarked once, so that a si
   CHECK(n_with("gv100.edi:22: expected UNITS of M or FT") == 1);
   CHECK(n_with("(likewise 58 more)") == 2);
   CHECK(n_with("gv149.edi:1: median apparent resistivity is 1.55e+06 ohm m") == 1);
+  CHECK_THAT(remarks.front(),
+             Catch::Contains("are the units"));  // what calls all numbers in doubt comes first
 }
 
 TEST_CASE("survey files: a file of any kind gives its stations, others are refused by what they are",

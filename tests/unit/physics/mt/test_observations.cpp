@@ -116,7 +116,8 @@ TEST_CASE("observed data: missing, listed and bad-error data are masked and coun
 }
 
 TEST_CASE("observed data: what the simulation does not predict is masked and counted", "[selection]") {
-  Selection selection = selection_of({datum("zxy_re"), datum("zxx_re"), datum("tzx_im"), datum("phase_det")});
+  Selection selection = selection_of(
+      {datum("zxy_re"), datum("zxx_re"), datum("tzx_im"), datum("phase_det"), datum("phase_tensor_xx")});
   selection.masks = {{.data = {datum("tzx_im")}}};
   const Observations all = select({station("a")}, line_of(1), selection);
   CHECK(reason(all, datum("zxx_re"), 0, 0) == MaskReason::kept);
@@ -124,6 +125,7 @@ TEST_CASE("observed data: what the simulation does not predict is masked and cou
   CHECK(reason(data, datum("zxy_re"), 0, 0) == MaskReason::kept);
   CHECK(reason(data, datum("zxx_re"), 0, 0) == MaskReason::not_predicted);
   CHECK(reason(data, datum("phase_det"), 2, 0) == MaskReason::kept);
+  CHECK(reason(data, datum("phase_tensor_xx"), 2, 0) == MaskReason::not_predicted);
   CHECK(reason(data, datum("tzx_im"), 0, 0) == MaskReason::listed);
   CHECK(data.n_used() == 6);
   CHECK_THAT(mask_table(data), Catch::Contains("not_predicted"));

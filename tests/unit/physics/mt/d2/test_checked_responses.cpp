@@ -64,7 +64,7 @@ TEST_CASE("check: meshes are refined until the estimate passes, and it bounds wh
   CHECK(checked.row().passed);
   CHECK(checked.row().worst.rho_a_percent > 0.3 * after);
   CHECK(std::ranges::any_of(checked.bands, [](const d2::CheckedBand& band) { return band.refinements > 0; }));
-  CHECK(checked.limit_in_words().empty());
+  CHECK(checked.note_in_words().empty());
   CHECK(checked.runs < 3.0);
 
   // The map does the same, and a simulation on the meshes gives the same
@@ -92,7 +92,7 @@ TEST_CASE("check: the limit of nodes that stopped it is named", "[physics][mt]")
   const auto checked = d2::checked_responses(MPI_COMM_SELF, section, survey, options,
                                              {.tolerance = {0.01, 0.01}, .max_nodes = most});
   CHECK_FALSE(checked.row().passed);
-  CHECK_THAT(checked.limit_in_words(), Contains(std::to_string(most) + " nodes"));
+  CHECK_THAT(checked.note_in_words(), Contains(std::to_string(most) + " nodes"));
   for (const d2::BandMesh& band : checked.meshes.bands) CHECK(nodes(band) <= most);
 }
 
@@ -104,6 +104,7 @@ TEST_CASE("check: a station on the edge of two columns is named, and calls for n
       d2::checked_responses(MPI_COMM_SELF, section, survey, d2::design_options(Accuracy::standard),
                             {d2::tolerance_of(Accuracy::standard)});
   CHECK(checked.left_out == std::vector<std::string>{"edge"});
+  CHECK_THAT(checked.note_in_words(), Contains("Not judged") && Contains("edge"));
   CHECK_THAT(checked.row().where, Contains("far"));
   CHECK(checked.bands.front().refinements == 0);
 }
