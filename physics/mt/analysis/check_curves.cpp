@@ -168,10 +168,9 @@ class CurveCheck {
     const double mended = middle * *factor * *factor;
     text += fmt::format("; impedances times {:.4g} make it {:.3g}", *factor, mended);
     if (std::isfinite(usual_ohm_m_) && std::abs(std::log10(mended / usual_ohm_m_)) > most_off_decades)
-      return add(
-          Severity::error, "units",
-          text + fmt::format(", which is as strange beside the {:.3g} ohm m of its survey", usual_ohm_m_),
-          "look at the file; a change of units does not explain it, so mask the station");
+      return add(Severity::error, "units",
+                 text + fmt::format(", which the {:.3g} ohm m of its survey do not confirm", usual_ohm_m_),
+                 "look at the file; a change of units does not explain it, so mask the station");
     add(Severity::error, "units", text, "--units field or ohm, or data.edi_units",
         [by = *factor](StationData& station) { scale_impedances(station, by); });
   }

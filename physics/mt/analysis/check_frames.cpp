@@ -19,6 +19,7 @@ namespace {
 constexpr double other_frame_deg = 1.0;
 constexpr double strong_distortion_deg = 30.0;  // of twist or shear
 constexpr std::size_t most_neighbours = 6;
+constexpr double farthest_neighbour_m = 200e3;
 
 /// Returns the azimuth of x that most stations have; NaN where there is no such.
 double usual_azimuth_deg(const std::vector<StationData>& stations) {
@@ -34,13 +35,15 @@ double usual_azimuth_deg(const std::vector<StationData>& stations) {
   return not_given;
 }
 
-/// Returns the nearest stations that stand elsewhere; none where places are not known.
+/// Returns the nearest stations that stand elsewhere, but not farther than stations of one survey do; none
+/// where places are not known.
 std::vector<std::size_t> neighbours_of(const std::vector<StationData>& stations, std::size_t k) {
+  constexpr double m_per_degree = 111.2e3;  // of latitude
   const auto place = [](const StationData& station) {
     const Station& site = station.site;
+    const double north_m = m_per_degree * site.latitude_deg, east_m = m_per_degree * site.longitude_deg;
     return station.local_frame ? PlanePoint{site.x_m, site.y_m}
-                               : PlanePoint{site.latitude_deg,
-                                            site.longitude_deg * std::cos(site.latitude_deg / deg_per_rad)};
+                               : PlanePoint{north_m, east_m * std::cos(site.latitude_deg / deg_per_rad)};
   };
   const PlanePoint here = place(stations[k]);
   const auto distance = [&](std::size_t other) {
@@ -49,7 +52,7 @@ std::vector<std::size_t> neighbours_of(const std::vector<StationData>& stations,
   };
   std::vector<std::size_t> others;
   for (std::size_t other = 0; other < stations.size(); ++other)
-    if (distance(other) > 0.0 &&
+    if (distance(other) > 0.0 && distance(other) <= farthest_neighbour_m &&
         stations[other].local_frame.has_value() == stations[k].local_frame.has_value())
       others.push_back(other);
   const std::size_t n = std::min(most_neighbours, others.size());

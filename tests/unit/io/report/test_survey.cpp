@@ -174,6 +174,15 @@ TEST_CASE("survey: the graticule labels round degrees, and a bar has a round len
   CHECK(occurrences(picture, ">s3<") == 1);
 }
 
+TEST_CASE("survey: stations on opposite sides of the globe stand on a map without a graticule") {
+  std::vector<mt::StationData> stations = line_of_stations();
+  stations.push_back(station("antipode", 40.0, -170.0));
+  stations.push_back(station("pole", -90.0, 10.0));
+  const SurveyMap map = map_of(stations);
+  const std::string picture = site_map(stations, map, {}).picture.svg();
+  CHECK_THAT(picture, Contains("antipode") && !Contains("° E<") && !Contains("pole"));
+}
+
 TEST_CASE("survey: arrows name their convention, and those that are too long are counted and left out") {
   std::vector<mt::StationData> stations = line_of_stations();
   stations[2].rows[2].values[Element::tzy] = 4.0;
