@@ -23,6 +23,8 @@ while [ $# -gt 0 ]; do
 done
 
 cmake --preset fuzz >/dev/null
+# Where PATH has another clang first, CMake begins anew and forgets what the preset says.
+grep -q '^LODESTONE_FUZZ:.*=ON' build/fuzz/CMakeCache.txt || cmake --fresh --preset fuzz >/dev/null
 cmake --build --preset fuzz
 program=build/fuzz/tests/fuzz/fuzz_inputs
 if $list; then exec "$program" --list; fi
