@@ -67,7 +67,7 @@ GeneratedKernelPtr HostJit::kernel(const std::string& text) {
   jobs_.push_back({kernel, text});
   if (!worker_.joinable()) {
     const core::WithoutSignals scope;
-    worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    worker_ = std::jthread([this](const std::stop_token& stop) { make_jobs(stop); });
   }
   changed_.notify_all();
   return kernel;
@@ -83,7 +83,7 @@ void HostJit::finish() {
   changed_.wait(lock, [&] { return jobs_.empty() && !is_working_; });
 }
 
-void HostJit::work(const std::stop_token& stop) {
+void HostJit::make_jobs(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); }) && !stop.stop_requested()) {
     const Job job = std::move(jobs_.front());

@@ -94,7 +94,7 @@ class HostJit {
     KernelPtr kernel;
     std::string text;
   };
-  void work(const std::stop_token& stop);
+  void make_jobs(const std::stop_token& stop);
   void make(const Job& job, const std::stop_token& stop);
   [[nodiscard]] std::optional<std::string> library(const std::string& name, const std::string& text,
                                                    const std::stop_token& stop);

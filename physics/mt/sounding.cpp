@@ -34,11 +34,7 @@ Number& slot(ModeData& data, Datum quantity) {
 
 /// Returns whether a sounding has the datum: apparent resistivity, phase and parts of Zxy and Zyx, and of the
 /// determinant or the sum of squares, which stand for both.
-bool is_of_sounding(Datum quantity) {
-  const DatumRule& rule = rule_of(quantity);
-  const bool is_effective = rule.needs == all_impedances && rule.floor != FloorKind::phase_tensor;
-  return is_effective || Elements{Element::zxy, Element::zyx}.contains(rule.needs);
-}
+bool is_of_sounding(Datum quantity) { return determines({Element::zxy, Element::zyx}, rule_of(quantity)); }
 
 /// Makes apparent resistivity and phase of an impedance, with errors to first order.
 void convert(ModeData& data, double frequency_hz) {

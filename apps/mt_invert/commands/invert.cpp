@@ -127,6 +127,7 @@ void write_modem_start(const io::run::RunFolder& folder, const physics::mt::Obse
     io::modem::write_data((folder.modem() / "observed.dat").string(), observed,
                           modem_options(grid, "data used by mt_invert"));
   } catch (const core::InvalidArgument& error) {
+    if (error.id() != "no_block") throw;
     throw core::ConfigError("configuration#modem_has_no_block",
                             "output.modem: {}: data.kind = \"impedance\" does so, or remove the key",
                             error.what());

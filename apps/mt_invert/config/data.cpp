@@ -104,10 +104,8 @@ Rows<Measured> measured_rows() {
   return {
       row("kind", &Measured::kind,
           "log10 ρₐ and phase, or real and imaginary parts, of Zxy and Zyx; log10 ρₐ and phase of √det Z; "
-          "with "
-          "`--dim 3` also all four impedances or the phase tensor; `\"from_data\"`: log10 ρₐ and phase where "
-          "the files hold "
-          "impedances, else what they hold, see below"),
+          "with `--dim 3` also all four impedances or the phase tensor; `\"from_data\"`: log10 ρₐ and phase "
+          "where the files hold impedances, else what they hold, see below"),
       row("modes", &Measured::modes,
           "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
       row("tipper", &Measured::tipper, "invert Tzy as well, and Tzx with the two kinds for `--dim 3`"),

@@ -48,7 +48,7 @@ struct SolveCounts {
 /// docs/decisions/028, 030.
 class Simulation final : public core::DifferentiableMap {
  public:
-  static constexpr Elements predicted_elements = all_impedances | all_tippers | all_interstation;
+  static constexpr Elements predicted_elements = every_element;
 
   /// Makes the simulation of these responses at stations and frequencies to which the keys of the layout and
   /// the meshes refer. errors: InvalidArgument when the earth is no volume, or a frequency has no

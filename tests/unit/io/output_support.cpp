@@ -36,6 +36,12 @@ std::size_t OutputFolder::n_entries() const {
       std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
 }
 
+std::size_t occurrences(const std::string& text, const std::string& word) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+  return n;
+}
+
 FullDisk::FullDisk(rlim_t bytes) {
   handler_ = std::signal(SIGXFSZ, SIG_IGN);
   ::getrlimit(RLIMIT_FSIZE, &before_);

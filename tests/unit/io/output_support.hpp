@@ -25,6 +25,9 @@ class OutputFolder {
   std::filesystem::path path_;
 };
 
+/// Counts how often a word stands in a text.
+[[nodiscard]] std::size_t occurrences(const std::string& text, const std::string& word);
+
 /// While in scope no file can grow beyond `bytes`: writing fails as on a full disk.
 class FullDisk {
  public:

@@ -10,6 +10,7 @@
 using namespace lodestone;
 using namespace lodestone::io::report;
 using Catch::Matchers::Contains;
+using lodestone::test::occurrences;
 using tests::error_of;
 using tests::HasId;
 
@@ -21,12 +22,6 @@ PriorDraws ramp(std::vector<double> depth_m, std::vector<double> y_m, Eigen::Ind
   PriorDraws draws{"A ramp", std::move(depth_m), std::move(y_m), Eigen::MatrixXd(n_cells, n)};
   draws.log10_resistivity.reshaped() = Eigen::VectorXd::LinSpaced(n_cells * n, 1.0, 3.0);
   return draws;
-}
-
-std::size_t occurrences(const std::string& text, const std::string& word) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
-  return n;
 }
 
 }  // namespace

@@ -16,15 +16,10 @@
 using namespace lodestone;
 using namespace lodestone::io::report;
 using Catch::Matchers::Contains;
+using lodestone::test::occurrences;
 namespace mesh = physics::mesh;
 
 namespace {
-
-std::size_t occurrences(const std::string& text, const std::string& word) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
-  return n;
-}
 
 /// A line of ten sites over 100 ohm m from 1 s to a longest period, in a grid with wide padding. It ends at
 /// 100 km. One skin depth is 5.03 km times the root of the period in seconds.

@@ -26,6 +26,7 @@
 using namespace lodestone;
 using namespace lodestone::io::report;
 using Catch::Matchers::Contains;
+using lodestone::test::occurrences;
 using test::OutputFolder;
 namespace mt = physics::mt;
 
@@ -35,14 +36,6 @@ const test::SyntheticOptions small{.n_stations = 5, .n_frequencies = 6, .n_colum
 
 bool is_png(const std::filesystem::path& path) {
   return test::slurp(path).rfind("\x89PNG\r\n\x1a\n", 0) == 0;
-}
-
-std::size_t occurrences(const std::string& text, const std::string& word) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    ++n;
-  }
-  return n;
 }
 
 double step_size(const ColourMap& map, double at, double step) {

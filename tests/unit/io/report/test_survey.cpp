@@ -22,17 +22,12 @@
 using namespace lodestone;
 using namespace lodestone::io::report;
 using Catch::Matchers::Contains;
+using lodestone::test::occurrences;
 using test::OutputFolder;
 namespace mt = physics::mt;
 using mt::Element;
 
 namespace {
-
-std::size_t occurrences(const std::string& text, const std::string& word) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
-  return n;
-}
 
 /// Returns a station over a section whose strike is north: ρₐ of 100 and 10 ohm m, phases of 60° and 30°, so
 /// that the larger axis of its phase tensor points north. Its tipper is that of a conductor in the east.

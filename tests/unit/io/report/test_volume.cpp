@@ -22,15 +22,10 @@
 using namespace lodestone;
 using namespace lodestone::io::report;
 using Catch::Matchers::Contains;
+using lodestone::test::occurrences;
 namespace mesh = physics::mesh;
 
 namespace {
-
-std::size_t occurrences(const std::string& text, const std::string& word) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
-  return n;
-}
 
 std::string hex(const Color& color) {
   return fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * color.red), std::lround(255 * color.green),
