@@ -101,10 +101,11 @@ DataMaps maps_of(Dimension, Survey survey, const physics::mt::DistortionUnknowns
 template <class Dimension>
 Simulations<Dimension>::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
     : comm_(comm), earth_(std::move(earth)), options_(options) {
-  if (has_meshes_of_cells(Dimension{}) && options_.max_nodes)
+  if (has_meshes_of_cells(Dimension{}) && (options_.max_nodes || options_.max_check_runs))
     throw core::InvalidArgument("inversion::mt::forward#max_nodes_of_volume",
-                                "forward.max_nodes is for sections; leave it out with --dim 3, where "
-                                "final_accuracy = \"fine\" has smaller cells");
+                                "forward.{} is for sections; leave it out with --dim 3, where "
+                                "final_accuracy = \"fine\" has smaller cells",
+                                options_.max_nodes ? "max_nodes" : "max_check_runs");
   if (options_.iteration_meshes != IterationMeshes::cells) return;
   constexpr std::string_view source = "inversion::mt::forward#meshes_of_cells";
   if (!has_meshes_of_cells(Dimension{}))
@@ -144,7 +145,8 @@ core::MapPtr Simulations<Dimension>::final_responses(const Eigen::VectorXd& mode
       };
       return checked_map(comm_, earth_, survey, design_of_results(),
                          {.tolerance = d2::tolerance_of(options_.final_accuracy),
-                          .max_nodes = options_.max_nodes.value_or(usual_max_nodes)},
+                          .max_nodes = options_.max_nodes.value_or(usual_max_nodes),
+                          .max_runs = options_.max_check_runs.value_or(usual_check_runs)},
                          keep);
     }
   }

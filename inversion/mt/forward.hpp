@@ -28,6 +28,8 @@ constexpr auto words(CertificateOf) {
 
 /// Nodes of a mesh that final responses of sections may have, twice those of the rules.
 inline constexpr int usual_max_nodes = 240'000;
+/// Work that the check of final responses of sections may take, in final runs without it.
+inline constexpr double usual_check_runs = 3.0;
 
 /// The source of the meshes of the iterations.
 enum class IterationMeshes : std::uint8_t {
@@ -51,6 +53,8 @@ struct ForwardOptions {
   /// Nodes up to which the meshes of the final responses are refined where these miss the accuracy by an
   /// estimate; 0: none is made. Absent: `usual_max_nodes` for sections, 0 for volumes, which have no other.
   std::optional<int> max_nodes{};
+  /// Work of the estimate and its refinements, in final runs without them. Absent: `usual_check_runs`.
+  std::optional<double> max_check_runs{};
   CertificateOf certificate = CertificateOf::both;
   physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< solves sections
   physics::linalg::EdgeSolverKind edge_solver = physics::linalg::EdgeSolverKind::automatic;  ///< volumes

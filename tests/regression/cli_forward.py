@@ -73,6 +73,8 @@ with Folder() as folder:
     check(open(hdf5, "rb").read(8) == b"\x89HDF\r\n\x1a\n", "HDF5 output is HDF5")
 
     expect(0, ["half-space", "layered", "refinement", "tolerance"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "--mesh-report")
+    expect(0, ["estimated errors of the final responses", "This took the work of"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "--refine", "20000", "--check-runs", "3", "-o", folder / "checked.csv")
+    expect(2, ["--check-runs requires --refine"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "--check-runs", "3")
     expect(2, ["--periods"], "forward", "--model", block, "--sites", sites)
     deep = folder.write("deep.csv", "site,y_m,z_m\na,0,100\nb,500,-2.5\nc,900,0.5\n")
     expect(5, ["a (100.0 m below), b (2.5 m above);", "--drape"], "forward", "--model", half, "--sites", deep, "--periods", "1")

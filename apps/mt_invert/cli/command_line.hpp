@@ -60,6 +60,7 @@ struct ForwardArguments {
   bool mesh_report = false;
   int refined_nodes =
       0;  ///< limit of a mesh of a section that misses the accuracy by an estimate; 0: no estimate
+  double check_runs = 0.0;  ///< limit of the work of that estimate and its meshes, in runs; 0: none
   physics::mt::OffSurface off_surface = physics::mt::OffSurface::refuse;
   std::optional<physics::mt::Definition> definition;  ///< absent: as the sites' file says, else horizontal
   std::string output_path;                            ///< empty: CSV on standard output

@@ -84,13 +84,20 @@ TakeArguments add_forward(CLI::App& app) {
           "default (0.5 %, 0.2 degrees; volumes 1.5 %, 0.7 degrees), fine, or iteration: as inversions step")
       ->check(CLI::IsMember(accuracy_words()));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
+  CLI::Option* refine =
+      command
+          ->add_option(
+              "--refine", to.refined_nodes,
+              "estimate the errors of a section's responses, and refine meshes that miss the accuracy to "
+              "at most so many nodes each")
+          ->type_name("NODES")
+          ->check(CLI::Range(1000, 10'000'000));
   command
-      ->add_option(
-          "--refine", to.refined_nodes,
-          "estimate the errors of a section's responses, and refine meshes that miss the accuracy to "
-          "at most so many nodes each")
-      ->type_name("NODES")
-      ->check(CLI::Range(1000, 10'000'000));
+      ->add_option("--check-runs", to.check_runs,
+                   "limit of the work of that estimate and the refined meshes, in runs without them")
+      ->type_name("RUNS")
+      ->check(CLI::Range(1.5, 1000.0))
+      ->needs(refine);
   command->add_option("-o,--output", to.output_path,
                       "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
   return [parsed] {

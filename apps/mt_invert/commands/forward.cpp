@@ -110,9 +110,11 @@ core::MapPtr refined_map_of(MPI_Comm comm, const physics::mesh::Model& model, co
       report_meshes(comm, checked.meshes.summary() + found + "\n",
                     certify_meshes(comm, model, survey, checked.meshes, checked.check.tolerance));
   };
-  core::MapPtr responses = checked_map(
-      comm, model.earth, survey, mt::d2::design_options(arguments.accuracy),
-      {.tolerance = mt::d2::tolerance_of(arguments.accuracy), .max_nodes = arguments.refined_nodes}, report);
+  mt::d2::ResponseCheck check{.tolerance = mt::d2::tolerance_of(arguments.accuracy),
+                              .max_nodes = arguments.refined_nodes};
+  if (arguments.check_runs > 0.0) check.max_runs = arguments.check_runs;
+  core::MapPtr responses =
+      checked_map(comm, model.earth, survey, mt::d2::design_options(arguments.accuracy), check, report);
   return mt::data_map(std::move(responses), mt::needed_responses(survey), survey);
 }
 

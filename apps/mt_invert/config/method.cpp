@@ -241,9 +241,14 @@ Rows<ForwardConfig> forward_rows() {
           "miss the target"),
       row("max_nodes", &ForwardConfig::max_nodes, Limits{.least = 1000.0, .most = 1e7, .or_zero = true},
           "nodes up to which meshes of the final responses are refined where these miss `final_accuracy` by "
-          "an "
-          "estimate; 0 makes none")
+          "an estimate; 0 makes none")
           .otherwise("sections: 240000; volumes: 0"),
+      row("max_check_runs", &ForwardConfig::max_check_runs, within(1.5, 1000.0),
+          "work of that estimate and its refinements, in final runs without them; meshes with the largest "
+          "errors come first")
+          .otherwise("`3`")
+          .needs("`max_nodes` above 0",
+                 [](const ForwardConfig& forward) { return forward.max_nodes.value_or(1) > 0; }),
       row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below")
           .otherwise("sections: `\"each_iteration\"`; volumes: `\"as_rms_falls\"`"),
       row("near_target", &ForwardConfig::near_target, within(1.0, 100.0),

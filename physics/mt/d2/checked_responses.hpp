@@ -22,6 +22,8 @@ inline constexpr double least_check_runs = 1.4;
 struct ResponseCheck {
   ResponseError tolerance{};  ///< an error of the tipper counts as one of ρₐ twice as large
   int max_nodes = 240'000;    ///< limit of one refined mesh
+  /// Work of everything in runs on the meshes of the rules; what would take more is not refined.
+  double max_runs = std::numeric_limits<double>::infinity();
   double bytes = std::numeric_limits<double>::infinity();  ///< memory that a rank may use for systems
 };
 
@@ -32,6 +34,7 @@ struct CheckedBand {
   std::string where{};       ///< station and periods of the latter
   int refinements = 0;
   bool stopped_by_nodes = false;  ///< the tolerance needs a mesh of more than `max_nodes`
+  bool stopped_by_runs = false;   ///< a finer mesh would take more work than `max_runs` leaves
 };
 
 /// Responses with an estimate of their errors, and the meshes they come from.
@@ -55,9 +58,10 @@ struct CheckedResponses {
 
 /// Computes the responses that the data of a survey are made of and estimates their errors from meshes with
 /// cells 1.5 times as large. Refines where the estimate exceeds the tolerance: the meshes of such bands, by
-/// what each station needs, until it is met or the meshes have all nodes they may. Errors are taken to double
-/// with cells 1.5 times as large. collective over `comm`. errors: those of `design_meshes` and of
-/// simulations. source: Richardson 1911, Phil. Trans. R. Soc. A 210, 307 (the estimate).
+/// what each station needs, until it is met or the meshes have all nodes or all work they may; bands with the
+/// largest errors come first. Errors are taken to double with cells 1.5 times as large. collective over
+/// `comm`. errors: those of `design_meshes` and of simulations. source: Richardson 1911, Phil. Trans. R. Soc.
+/// A 210, 307 (the estimate).
 [[nodiscard]] CheckedResponses checked_responses(MPI_Comm comm, const mesh::Model& model,
                                                  const Survey& survey, const MeshDesignOptions& options,
                                                  const ResponseCheck& check);

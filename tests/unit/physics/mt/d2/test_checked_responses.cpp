@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/checked_responses.hpp"
+#include "physics/mt/d2/cost.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/small_section.hpp"
@@ -94,6 +95,30 @@ TEST_CASE("check: the limit of nodes that stopped it is named", "[physics][mt]")
   CHECK_FALSE(checked.row().passed);
   CHECK_THAT(checked.note_in_words(), Contains(std::to_string(most) + " nodes"));
   for (const d2::BandMesh& band : checked.meshes.bands) CHECK(nodes(band) <= most);
+}
+
+TEST_CASE("check: the work that stopped it is named, and the meshes with the largest errors come first",
+          "[physics][mt]") {
+  const mesh::Model section = tests::small_section(false);
+  const Survey survey = stations_beside();
+  const d2::MeshDesignOptions options = loose_rules();
+  const auto run = [&](double max_runs) {
+    return d2::checked_responses(MPI_COMM_SELF, section, survey, options,
+                                 {.tolerance = {0.1, 0.1}, .max_runs = max_runs});
+  };
+  const auto estimate_alone = run(1.5);
+  CHECK_THAT(estimate_alone.note_in_words(), Contains("more work than the 1.5 runs"));
+  for (const d2::CheckedBand& band : estimate_alone.bands) CHECK(band.refinements == 0);
+
+  const double by_rules = d2::work_of(d2::design_meshes(section, survey, options), survey);
+  const auto some = run(5.0);
+  CAPTURE(some.in_words());
+  CHECK(some.runs * d2::work_of(some.meshes, survey) <= 5.0 * by_rules);
+  const auto& worst = *std::ranges::max_element(
+      some.bands, {}, [](const d2::CheckedBand& band) { return band.of_rules.rho_a_percent; });
+  CHECK(worst.refinements > 0);
+  CHECK(std::ranges::any_of(some.bands, [](const d2::CheckedBand& band) { return band.stopped_by_runs; }));
+  CHECK_FALSE(some.row().passed);
 }
 
 TEST_CASE("check: a station on the edge of two columns is named, and calls for no refinement",
