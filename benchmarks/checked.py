@@ -4,7 +4,7 @@
     make bench BENCH=checked         # for the table of docs/results/accuracy.md
     python3 benchmarks/checked.py [--cases NAME ...] [--program build/release/bin/mt_invert] [-o out/checked]
 
-Each section is computed by `mt_invert forward` without and with `--refine 240000`, and with `--check-runs 3`, too. Where the second ends within the tolerance, `--mesh-report` measures the
+Each section is computed by `mt_invert forward` without and with `--refine 240000`. Where that ends within the tolerance, `--mesh-report` measures the
 change of its responses under cells of half the size. It prints a line each and writes OUT/checked.json.
 """
 import argparse
@@ -22,7 +22,6 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 DEMO = SOURCE / "data/mare2dem_demo"
 BLOCK2 = SOURCE / "data/modem_block2_2d"
 NODES = 240000
-RUNS = 3  # as inversions allow
 CASES = ("block2", "commemi_2d4", "rough_4_decades", "mare2dem_demo")
 
 
@@ -67,13 +66,11 @@ def case_of(program, name, out):
 
     plain_s, _ = forward("-o", folder / "rules.csv")
     refined_s, text = forward("--refine", NODES, "-o", folder / "refined.csv")
-    within_s, within = forward("--refine", NODES, "--check-runs", RUNS, "-o", folder / "within.csv")
     rules = re.search(r"responses: ([\d.e+-]+) %", text).group(1)
-    refined, refined_within = (re.search(r", ([\d.e+-]+) % and [\d.e+-]+ degrees \([^)]*\) with (\d+) of (\d+) meshes refined", each) for each in (text, within))
+    refined = re.search(r", ([\d.e+-]+) % and [\d.e+-]+ degrees \([^)]*\) with (\d+) of (\d+) meshes refined", text)
     stopped = re.search(r"(\d+) of (\d+) meshes need more", text)
     found = {"rules": float(rules), "estimate": float(refined.group(1) if refined else rules), "refined meshes": float(refined.group(2)) if refined else 0.0,
-             "stopped meshes": float(stopped.group(1)) if stopped else 0.0, "runs": refined_s / plain_s,
-             "estimate within": float(refined_within.group(1) if refined_within else rules), "runs within": within_s / plain_s}
+             "stopped meshes": float(stopped.group(1)) if stopped else 0.0, "runs": refined_s / plain_s}
     if not stopped:
         report = forward("--refine", NODES, "--mesh-report")[1]
         found["half the size"] = float(re.search(r"refinement \(half the cell size\) +([\d.]+)", report).group(1))

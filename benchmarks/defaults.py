@@ -18,6 +18,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -286,8 +287,11 @@ def model_error(columns, truth, case, depths):
 
 
 def kim_eto_pairs(columns, program, out):
-    """Returns log10 ρ of cells and of the published section of KIM–ETO at its points."""
+    """Returns log10 ρ of cells and of the published section of KIM–ETO at its points. Its line begins in the south-east, that of the run may begin at the other end."""
     places = [(float(r["projected_distance_km"]), float(r["distance_along_line_km"])) for r in csv.DictReader(open(SOURCE / "data/samtex/stations_kim_eto.csv"))]
+    azimuth, last = map(float, re.search(r"y along azimuth ([\d.]+) degrees, [\d.-]+ … ([\d.]+) km", (out / "run/log.jsonl").read_text()).groups())
+    if math.cos(math.radians(azimuth - 329.5)) < 0.0:
+        places = [(last - along, distance) for along, distance in places]
     pairs = []
     for row in csv.DictReader(open(SOURCE / "data/samtex/reference_fig4_digitised.csv")):
         distance, depth = float(row["x_km"]), float(row["depth_km"])

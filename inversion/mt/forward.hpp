@@ -29,7 +29,7 @@ constexpr auto words(CertificateOf) {
 /// Nodes of a mesh that final responses of sections may have, twice those of the rules.
 inline constexpr int usual_max_nodes = 240'000;
 /// Work that the check of final responses of sections may take, in final runs without it.
-inline constexpr double usual_check_runs = 3.0;
+inline constexpr double usual_check_runs = 6.0;
 
 /// The source of the meshes of the iterations.
 enum class IterationMeshes : std::uint8_t {

@@ -246,7 +246,7 @@ Rows<ForwardConfig> forward_rows() {
       row("max_check_runs", &ForwardConfig::max_check_runs, within(1.5, 1000.0),
           "work of that estimate and its refinements, in final runs without them; meshes with the largest "
           "errors come first")
-          .otherwise("`3`")
+          .otherwise("`6`")
           .needs("`max_nodes` above 0",
                  [](const ForwardConfig& forward) { return forward.max_nodes.value_or(1) > 0; }),
       row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below")

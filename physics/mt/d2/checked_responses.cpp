@@ -185,11 +185,12 @@ class Checker {
       std::vector<double> sizes = sizes_after(bands_[b]);
       BandMesh next = designed(out_.meshes.bands[b].frequencies, sizes, check_.max_nodes);
       const double relaxed = next.coarsened / std::ranges::min(sizes);
-      out_.bands[b].stopped_by_nodes = relaxed > 1.0;
-      if (next.coarsened > largest_step * std::ranges::min(bands_[b].size)) continue;  // hardly finer
+      const bool is_finer = next.coarsened <= largest_step * std::ranges::min(bands_[b].size);
       const double work = work_of_band(b, next);
-      out_.bands[b].stopped_by_runs = work > left;
-      if (work > left) continue;
+      out_.bands[b].stopped_by_runs = is_finer && work > left;
+      if (out_.bands[b].stopped_by_runs) continue;
+      out_.bands[b].stopped_by_nodes = relaxed > 1.0;
+      if (!is_finer) continue;
       left -= work;
       for (double& size : sizes) size *= relaxed;
       bands_[b].size = std::move(sizes);
@@ -350,7 +351,7 @@ std::string CheckedResponses::note_in_words() const {
   const auto n_by_nodes = std::ranges::count_if(
       bands, [&](const CheckedBand& band) { return fails(band) && band.stopped_by_nodes; });
   const auto n_by_runs = std::ranges::count_if(bands, [&](const CheckedBand& band) {
-    return fails(band) && band.stopped_by_runs && !band.stopped_by_nodes;
+    return fails(band) && band.stopped_by_runs;
   });
   std::vector<std::string> sentences;
   if (n_by_nodes > 0)
