@@ -65,9 +65,7 @@ with Folder() as folder:
     tippers = folder.write("tippers.toml", '[data]\nstation_files = ["tippers.dat"]\n[data.floors]\ntipper_absolute = 0.02\n[grid]\nn_columns = 8\nn_rows = 8\nn_layers = 8\n')
     result = expect(0, [], "invert", tippers, "--dim", "3", "-o", folder / "tippers", "--dry-run")
     check("tippers are inverted" in result.stdout + result.stderr, "the log says that tippers are inverted")
-    expect_error(2, "not_chosen", ["tippers.toml:4", "needs tippers among the data"], "invert", tippers, "--dim", "3", "-o", folder / "tippers", "--set", 'data.kind="log10_rho_phase"', "--dry-run")
-    bare = folder.write("bare.toml", open(tippers).read().replace("[data.floors]\ntipper_absolute = 0.02\n", ""))
-    expect_error(5, "no_usable_datum", ["bare.toml:2"], "invert", bare, "--dim", "3", "-o", folder / "tippers", "--set", 'data.kind="log10_rho_phase"', "--dry-run")
+    expect_error(5, "no_usable_datum", ["tippers.toml:2"], "invert", tippers, "--dim", "3", "-o", folder / "tippers", "--set", 'data.kind="log10_rho_phase"', "--dry-run")
 
     # An inversion of these data, its files, and its continuation
     config = folder.write("run.toml", f"""[data]

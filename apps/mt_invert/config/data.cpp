@@ -4,6 +4,7 @@
 #include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "physics/mt/element.hpp"
 
 #include <fmt/ranges.h>
@@ -121,6 +122,12 @@ constexpr double most = 10.0, most_deg = 360.0;
 /// A floor has an effect where data of its kind may be inverted.
 using FloorKinds = std::set<FloorKind>;
 
+/// The kinds of data that may be inverted.
+struct HeldKinds {
+  FloorKinds kinds;
+  bool by_option = false;  ///< --set chose them, so that floors of others in the file are no mistake
+};
+
 const FloorKinds& all_floor_kinds() {
   static const FloorKinds kinds{FloorKind::impedance, FloorKind::log10_rho,    FloorKind::phase,
                                 FloorKind::tipper,    FloorKind::phase_tensor, FloorKind::interstation};
@@ -175,13 +182,26 @@ ErrorFloors usual_floors(bool from_profile_file) {
   return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
 }
 
+/// Says that a floor has no effect on the data that --set chose.
+void warn_of_idle(const ConfigTable& table, const std::string& key, const std::string& needed) {
+  core::log::warning(core::log::Id("configuration#idle_floor"),
+                     "{}: needs {}, which --set leaves out; it has no effect", table.place(key), needed);
+}
+
 /// Reads the general floors. That of TE is wider in sections where floors of ρₐ are left open.
 ErrorFloors read_floors(const ConfigTable& table, bool from_profile_file, int dimension,
-                        const FloorKinds& held) {
+                        const HeldKinds& held) {
   constexpr double te_decades = 0.1;  // docs/results/defaults.md
   ErrorFloors usual = usual_floors(from_profile_file);
   if (!from_profile_file && dimension == 2 && !table.has("log10_rho")) usual.log10_rho_te = te_decades;
-  return read(table, floors_rows(held), usual);
+  Rows<ErrorFloors> rows = floors_rows(held.kinds);
+  if (held.by_option)
+    std::erase_if(rows, [&](const Row<ErrorFloors>& each) {
+      const bool is_idle = !each.applies(usual);
+      if (is_idle && table.has(each.key)) warn_of_idle(table, each.key, each.needed);
+      return is_idle;
+    });
+  return read(table, rows, usual);
 }
 
 /// An entry of [[data.floor]] as it is written: the file states periods, a rule holds frequencies.
@@ -297,6 +317,13 @@ std::vector<DataChoice> choices_of(const ConfigTable& table, const Measured& for
   return choices;
 }
 
+/// Returns whether --set says which data are inverted.
+bool is_chosen_by_option(const ConfigTable& table) {
+  return std::ranges::any_of(measured_rows(), [&](const Row<Measured>& each) {
+    return table.has(each.key) && table.given().where(each.key) == "--set";
+  });
+}
+
 /// Returns the kinds of data that may be inverted, whatever the files hold.
 FloorKinds kinds_of(const DataConfig& data, int dimension) {
   FloorKinds kinds;
@@ -319,9 +346,10 @@ Datum quantity_of(const ConfigTable& table, const std::string& name) {
   table.refuse("quantities", "unknown_word", fmt::format("expected some of {}, got \"{}\"", names, name));
 }
 
-FloorRule read_floor(ConfigTable table, const FloorKinds& held) {
+FloorRule read_floor(ConfigTable table, const HeldKinds& held) {
   const FloorForm form = read(table, floor_rows(), FloorForm{});
-  if (!held.contains(form.kind)) table.refuse_unless(needed_by(form.kind), "kind");
+  if (!held.kinds.contains(form.kind) && held.by_option) warn_of_idle(table, "kind", needed_by(form.kind));
+  if (!held.kinds.contains(form.kind) && !held.by_option) table.refuse_unless(needed_by(form.kind), "kind");
   if (form.kind != FloorKind::phase) detail::check(table, "floor", within(0.0, most), form.floor);
   if (form.least_s > form.most_s)
     table.refuse("period_min_s", "empty_interval",
@@ -448,7 +476,7 @@ DataConfig read_data_config(ConfigTable table, int dimension, bool has_sea) {
   const Measured form = read(table, measured_rows(), Measured{});
   data.selection.data = quantities_of(table, form);
   data.choices = choices_of(table, form);
-  const FloorKinds held = kinds_of(data, dimension);
+  const HeldKinds held{kinds_of(data, dimension), is_chosen_by_option(table)};
   data.floors = read_floors(table.table("floors"), !is_edi(data), dimension, held);
   data.selection.floors = physics::mt::floor_rules(data.floors);
   for (const ConfigTable& floor : table.tables("floor"))

@@ -289,6 +289,10 @@ TEST_CASE("configuration: floors of data that are not inverted are refused, or n
              HasId("not_chosen", {"c.toml:5", "data.floor[0].kind", "needs impedances"}));
   CHECK(read(rho + "tipper = true\n[data.floors]\ntipper_absolute = 0.02\n").data.floors.tipper_absolute ==
         0.02);
+  // A choice on the command line leaves the floors of the file alone.
+  const config::Config chosen = read(minimal + "[data.floors]\nimpedance_relative = 0.05\nphase_deg = 2.0\n",
+                                     {"data.kind=log10_rho_phase"});
+  CHECK((chosen.data.floors.phase_deg == 2.0 && chosen.toml.find("impedance_relative") == std::string::npos));
   // Without a kind it is the files that tell.
   const config::DataConfig open =
       read(minimal + "[data.floors]\nimpedance_relative = 0.06\nphase_deg = 2.0\n").data;
