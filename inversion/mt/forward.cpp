@@ -101,11 +101,15 @@ DataMaps maps_of(Dimension, Survey survey, const physics::mt::DistortionUnknowns
 template <class Dimension>
 Simulations<Dimension>::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
     : comm_(comm), earth_(std::move(earth)), options_(options) {
-  if (has_meshes_of_cells(Dimension{}) && (options_.max_nodes || options_.max_check_runs))
+  if (has_meshes_of_cells(Dimension{}) && options_.max_nodes.value_or(0) > 0)
     throw core::InvalidArgument("inversion::mt::forward#max_nodes_of_volume",
-                                "forward.{} is for sections; leave it out with --dim 3, where "
-                                "final_accuracy = \"fine\" has smaller cells",
-                                options_.max_nodes ? "max_nodes" : "max_check_runs");
+                                "forward.max_nodes = {} is for sections; leave it out or set it to 0 with "
+                                "--dim 3, where final_accuracy = \"fine\" has smaller cells",
+                                *options_.max_nodes);
+  if (has_meshes_of_cells(Dimension{}) && options_.max_check_runs)
+    throw core::InvalidArgument("inversion::mt::forward#check_runs_of_volume",
+                                "forward.max_check_runs is for sections; leave it out with --dim 3, where "
+                                "final_accuracy = \"fine\" has smaller cells");
   if (options_.iteration_meshes != IterationMeshes::cells) return;
   constexpr std::string_view source = "inversion::mt::forward#meshes_of_cells";
   if (!has_meshes_of_cells(Dimension{}))

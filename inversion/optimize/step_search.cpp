@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -17,10 +18,22 @@ constexpr double small_gain = 0.05;  // relative fall of rms below which a jump 
 }  // namespace
 
 double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms) {
+  constexpr int most_decades = 12;
+  constexpr double near_least = 0.1;  // of the fall from the present rms
   const double wanted = std::max(target_rms, 0.5 * present_rms);
   double lambda = system.scale() > 0.0 ? system.scale() : 1.0;
-  for (int i = 0; i < 12 && system.linear_rms(lambda) > wanted; ++i) lambda *= 0.1;
-  return lambda;
+  std::vector<std::pair<double, double>> tried;  // λ and its linearized rms
+  for (int i = 0; i <= most_decades; ++i, lambda *= 0.1) {
+    const double rms = system.linear_rms(lambda);
+    if (!(rms > wanted)) return lambda;
+    tried.emplace_back(lambda, rms);
+  }
+  // No step can fit so much. Below the λ where the rms stops falling, models are rough for nothing.
+  const double least = std::ranges::min(tried | std::views::values);
+  const auto enough = std::ranges::find_if(tried, [&](const auto& each) {
+    return each.second <= least + near_least * std::max(0.0, present_rms - least);
+  });
+  return enough->first;
 }
 
 StepSearch::StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system,

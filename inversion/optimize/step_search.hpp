@@ -18,7 +18,8 @@ struct StepServices {
 };
 
 /// Returns the largest λ, in factors of 10 from the size of the system, whose linearized rms is at most
-/// max(target, half the present rms).
+/// max(target, half the present rms). Where no λ of twelve decades has that, it is the largest with nine
+/// tenths of the fall that these have.
 [[nodiscard]] double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms);
 
 /// The search for the next model from one linearization. It jumps (Occam), creeps where jumps do not pay, and

@@ -58,10 +58,12 @@ void visit_rows(const std::string& path, const char* component,
 Rows read_rows(const std::string& path, const char* component) {
   Rows table;
   visit_rows(path, component, [&](int line, std::vector<std::string>&& fields) {
-    if (table.header.empty())
-      table.header = std::move(fields);
-    else
+    if (!table.header.empty()) {
       table.rows.emplace_back(line, std::move(fields));
+      return;
+    }
+    table.header = std::move(fields);
+    table.header_line = line;
   });
   return table;
 }

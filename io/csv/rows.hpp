@@ -13,6 +13,7 @@ namespace lodestone::io::csv {
 /// The fields of a table with a header line; rows carry their line numbers.
 struct Rows {
   std::vector<std::string> header{};
+  int header_line = 1;
   std::vector<std::pair<int, std::vector<std::string>>> rows{};
 };
 

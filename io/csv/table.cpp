@@ -63,8 +63,8 @@ core::Table read_table(const std::string& path) {
     try {
       table.add(column_of(rows, at));
     } catch (const core::Error& error) {
-      throw core::FormatError("io::csv::read_table#bad_name", "{}:1: column {} of the header line: {}", path,
-                              at + 1, error.what());
+      throw core::FormatError("io::csv::read_table#bad_name", "{}:{}: column {} of the header line: {}", path,
+                              rows.header_line, at + 1, error.what());
     }
   }
   return table;

@@ -59,8 +59,9 @@ double coordinate(EdiFile& file, const Stated& stated, const char* what, double 
                             "{}:{}: expected a {} with minutes and seconds below 60, got \"{}\"; correct it",
                             file.path, line, what, text::printable(text));
   if (!angle || std::abs(angle->deg) > largest) {
-    file.warn(line,
-              std::string(what) + " \"" + text::printable(text) + "\" is not an angle; taken as unknown");
+    file.warn(line, fmt::format("{} \"{}\" is {}; taken as unknown", what, text::printable(text),
+                                angle ? fmt::format("beyond {:g} degrees, which is impossible", largest)
+                                      : "not an angle"));
     return not_given;
   }
   return angle->deg > 180.0 ? angle->deg - 360.0 : angle->deg;

@@ -21,6 +21,7 @@
 #include "io/survey/responses.hpp"
 #include "io/survey/sites.hpp"
 #include "io/survey/store.hpp"
+#include "io/survey/unread.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
@@ -571,12 +572,12 @@ void describe(FileInfo& info) {
     info.facts.emplace_back(elevation_map);
     return;
   }
+  survey::refuse_unread(info.path);
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
       "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, "
       "WSINV3DMT, XYZ, GOCAD SGrid, TOML, HDF5, safetensors, a raster, or CSV with a header line, got a file "
-      "of unknown format; convert it to one of these (docs/model-files.md), or look whether its first lines "
-      "are missing",
+      "of unknown format; convert it (docs/model-files.md), or look whether its first lines are missing",
       info.path);
 }
 

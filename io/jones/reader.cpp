@@ -147,7 +147,10 @@ class JReader {
   double angle(std::string_view value, const char* what, double largest) {
     const auto read = text::angle(value);
     if (read && read->is_proper && std::abs(read->deg) <= largest) return read->deg;
-    remark(fmt::format("{} \"{}\" is not an angle; taken as unknown", what, text::printable(value)));
+    remark(fmt::format("{} \"{}\" is {}; taken as unknown", what, text::printable(value),
+                       read && read->is_proper
+                           ? fmt::format("beyond {:g} degrees, which is impossible", largest)
+                           : "not an angle"));
     return not_given;
   }
 

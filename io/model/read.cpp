@@ -10,6 +10,7 @@
 #include "io/modem/modem.hpp"
 #include "io/occam2d/model.hpp"
 #include "io/survey/kinds.hpp"
+#include "io/survey/unread.hpp"
 #include "physics/mt/ranges.hpp"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ PlacedModel read(const std::string& path, survey::FileKind kind) {
     case survey::FileKind::toml:
       return read_placed_toml(path);
     default:
+      survey::refuse_unread(path);
       throw core::FormatError(
           "io::model::read#not_a_model",
           "{}:1: expected a model (ModEM, WSINV3DMT, Occam2D, MARE2DEM, FEMTIC, XYZ, GOCAD "

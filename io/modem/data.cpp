@@ -140,14 +140,11 @@ class DataReader {
   const ModemBlock& read_block() {
     const auto name = header_entry("data type");
     if (const ModemBlock* block = modem_block(name)) return *block;
-    if (is_unsupported_block(name))
-      throw core::FormatError("io::modem::read_data#unsupported_block",
-                              "{}:{}: {} cannot be used here: impedances, tippers, inter-station functions, "
-                              "phase tensors, apparent resistivities and phases can; remove the block",
-                              path_, next_, name);
     std::vector<std::string_view> names;
     for (const ModemBlock& block : modem_blocks()) names.push_back(block.name);
-    throw core::FormatError("io::modem::read_data#unknown_block", "{}:{}: expected one of {}, got \"{}\"",
+    throw core::FormatError("io::modem::read_data#unknown_block",
+                            "{}:{}: expected data of one of the types {}, got \"{}\"; correct the name, or "
+                            "remove this block with its rows",
                             path_, next_, fmt::join(names, ", "), text::printable(name));
   }
 

@@ -15,7 +15,6 @@ namespace {
 using physics::mt::datum;
 using physics::mt::Element;
 
-constexpr std::string_view unsupported_name = "Full_Vertical_Magnetic";
 constexpr std::array<std::string_view, 3> units_names{"[V/m]/[T]", "[mV/km]/[nT]", "Ohm"};
 
 std::string without_blanks(std::string_view text) {
@@ -89,10 +88,6 @@ const ModemComponent* component_of(const ModemBlock& block, std::string_view nam
   return found == block.components.end() ? nullptr : &*found;
 }
 
-bool is_unsupported_block(std::string_view name) {
-  return text::equals_ignoring_case(name, unsupported_name);
-}
-
 int ModemDataHead::dimension() const {
   const ModemBlock* block = modem_block(type);
   return block == nullptr ? 3 : block->dimension;
@@ -148,9 +143,9 @@ std::optional<ModemDataHead> modem_data_head(std::string_view bytes) {
     }
     if (entries.size() == 3) break;
   }
-  if (entries.empty() || !(modem_block(entries[0]) != nullptr || is_unsupported_block(entries[0])))
-    return std::nullopt;
   entries.resize(3);
+  const bool has_sign = text::lower(entries[1]).starts_with("exp") && modem_sign(entries[1]);
+  if (entries[0].empty() || (modem_block(entries[0]) == nullptr && !has_sign)) return std::nullopt;
   return ModemDataHead{entries[0], entries[1], entries[2]};
 }
 

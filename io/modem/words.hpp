@@ -34,8 +34,6 @@ struct ModemBlock {
 [[nodiscard]] const ModemBlock* modem_block(std::string_view name);
 /// Returns the component of this name, in any case; null when the block has none.
 [[nodiscard]] const ModemComponent* component_of(const ModemBlock& block, std::string_view name);
-/// Returns true for a block type of 3-D files that no datum holds.
-[[nodiscard]] bool is_unsupported_block(std::string_view name);
 /// Returns the sign of "exp(+i\\omega t)" in whatever spelling, also "exp(i\\omega t)"; empty where the text
 /// has none, or both.
 [[nodiscard]] std::optional<ModemSign> modem_sign(std::string_view text);
@@ -47,7 +45,8 @@ struct ModemBlock {
 /// the file is 3-D and e^{-iωt}; those of 2-D are always those of e^{+iωt}.
 [[nodiscard]] double unfolded_deg(physics::mt::Datum datum, double written_deg, bool is_turned);
 
-/// The head of the first block of a ModEM data file; empty when the bytes are no such file.
+/// The head of the first block of a ModEM data file; empty when the bytes are no such file. Its type is one
+/// that is read, or any text with a time factor below it.
 struct ModemDataHead {
   std::string type, sign, units;
   [[nodiscard]] int dimension() const;

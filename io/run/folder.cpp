@@ -82,6 +82,11 @@ void RunFolder::prepare_new() const {
 void RunFolder::require_checkpoint() const { require_file(checkpoint(), "run"); }
 
 void RunFolder::require_result() const {
+  if (!fs::exists(result()) && fs::exists(checkpoint()))
+    throw core::FileError("io::run#unfinished_run",
+                          "{}: expected the result of a finished run, but this one was stopped and has a "
+                          "checkpoint alone; finish it with: mt_invert invert CONFIG.toml -o {} --resume",
+                          result(), path_.string());
   if (!fs::exists(result()))
     throw core::FileError("io::run#no_result",
                           "{}: expected the result of a finished run, but there is none; give the folder of "

@@ -12,6 +12,7 @@
 #include "io/mt2d/data.hpp"
 #include "io/occam2d/data.hpp"
 #include "io/occam2d/model.hpp"
+#include "io/survey/unread.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/wsinv/data.hpp"
@@ -65,15 +66,26 @@ bool is_vae_card(std::string_view bytes) {
          bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;
 }
 
+/// Returns whether a header line names a frequency or a period, and parts of an element in whatever case: one
+/// of these may be missing or misspelt, which the reader tells. Responses on a map or by modes are no such
+/// table.
+bool is_of_transfer_functions(std::string_view header) {
+  const std::string text = text::lower(header);
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (text.starts_with("site,latitude_deg") && has("frequency_hz")) return true;
+  if (!has(",") || has("mode,") || text.starts_with("site,period_s,x_m,y_m,")) return false;
+  constexpr std::array elements{"zxx_", "zxy_", "zyx_", "zyy_", "tzx_", "tzy_"};
+  return (has("frequency") || has("period")) && std::ranges::any_of(elements, has);
+}
+
 FileKind csv_kind(const std::vector<std::string_view>& lines) {
   for (const auto line : lines) {
     const auto text = text::trimmed(line);
     if (text.empty() || text.front() == '#') continue;
-    if (text.starts_with("site,latitude_deg") && text.find("frequency_hz") != std::string_view::npos)
-      return FileKind::csv_rows;
     if (text.substr(0, 8) == "site,y_m") return FileKind::csv_sites;
     if (text.substr(0, 19) == "site,mode,period_s,") return FileKind::csv_responses;
     if (text.substr(0, 23) == "y_left_m,y_right_m,z_to") return FileKind::csv_section;
+    if (is_of_transfer_functions(text)) return FileKind::csv_rows;
     break;
   }
   return FileKind::unknown;
@@ -121,6 +133,7 @@ FileKind kind_of_file(const std::string& path) {
   if (is_safetensors(bytes)) return FileKind::safetensors;
   if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
   if (is_vae_card(bytes)) return FileKind::vae_card;
+  if (unread_kind(bytes)) return FileKind::unknown;
   const auto lines = text::split_lines(bytes);
   if (is_edi(lines)) return FileKind::edi;
   if (emtf::is_emtf_xml(bytes)) return FileKind::emtf_xml;

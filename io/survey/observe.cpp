@@ -2,6 +2,7 @@
 #include "io/survey/observe.hpp"
 
 #include "engine/core/log.hpp"
+#include "io/text/counted.hpp"
 #include "physics/mt/analysis/strike.hpp"
 #include "physics/mt/sites.hpp"
 
@@ -68,7 +69,7 @@ void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selecti
 }
 
 void log_stations(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
-  core::log::info("{} stations read", stations.size());
+  core::log::info("{} read", text::counted(stations.size(), "station"));
   log_remarks(stations, selection);
 }
 
@@ -96,8 +97,10 @@ void log_data(const mt::Observations& data) {
       core::log::info("station {}: merged with the bands of {} at the same place", station.site.name,
                       fmt::join(station.other_names, ", "));
   }
-  core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(),
-                  data.survey.frequencies_hz.size(), data.value.size(), data.n_used(),
+  const std::size_t n_frequencies = data.survey.frequencies_hz.size();
+  core::log::info("{}, {} {}, {} data, {} of them used{}\n{}",
+                  text::counted(data.survey.stations.size(), "station"), n_frequencies,
+                  n_frequencies == 1 ? "frequency" : "frequencies", data.value.size(), data.n_used(),
                   interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "",
                   mt::mask_table(data));
   for (const auto& warning : mt::mask_warnings(data))

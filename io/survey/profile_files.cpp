@@ -201,18 +201,22 @@ void note_losses(const std::vector<StationData>& stations, WriteFormat format,
 std::vector<StationData> placed(std::vector<StationData> stations, const mt::Profile& profile,
                                 double strike_deg, std::vector<std::string>& lost, mt::TurnLoss& loss) {
   std::size_t n_turned = 0;
+  std::set<std::string> turned;
   for (std::size_t i = 0; i < stations.size(); ++i) {
     StationData& station = stations[i];
     mt::rotate_rows(station, strike_deg, loss);
     n_turned += std::erase_if(station.readings, [&](const mt::Reading& reading) {
-      return reading.azimuth_deg &&
-             std::abs(std::remainder(*reading.azimuth_deg - strike_deg, 360.0)) > mt::same_azimuth_deg;
+      const bool is_other = reading.azimuth_deg && std::abs(std::remainder(*reading.azimuth_deg - strike_deg,
+                                                                           360.0)) > mt::same_azimuth_deg;
+      if (is_other) turned.emplace(name_of(reading.datum));
+      return is_other;
     });
     station.site.y_m = profile.y_m[i];
     station.local_frame = mt::LocalFrame{.azimuth_deg = strike_deg};
   }
   if (n_turned > 0)
-    lost.push_back(fmt::format("{} readings in a frame other than {:g} degrees", n_turned, strike_deg));
+    lost.push_back(fmt::format("{} data in a frame other than {:g} degrees ({})", n_turned, strike_deg,
+                               fmt::join(turned, ", ")));
   return stations;
 }
 

@@ -13,6 +13,7 @@
 #include "io/mth5/mth5.hpp"
 #include "io/survey/rows_csv.hpp"
 #include "io/survey/store.hpp"
+#include "io/survey/unread.hpp"
 #include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/wsinv/data.hpp"
@@ -112,6 +113,7 @@ bool may_hold_stations(const std::string& file) {
 }
 
 [[noreturn]] void refuse_kind(const std::string& path, FileKind kind) {
+  refuse_unread(path);
   throw core::FormatError(
       "io::survey::read#not_stations",
       "{}:1: expected a file of stations (EDI, EMTF XML, Z-file, J-format, Zonge AVG, ModEM data, "
@@ -166,7 +168,9 @@ struct Skipped {
 
 [[noreturn]] void refuse_all(const Skipped& skipped) {
   const std::string text =
-      fmt::format("none of {} files could be read; error of the first: {}", skipped.n, skipped.reason);
+      skipped.n == 1
+          ? "the only file could not be read: " + skipped.reason
+          : fmt::format("none of {} files could be read; error of the first: {}", skipped.n, skipped.reason);
   if (skipped.code == core::ExitCode::format)
     throw core::FormatError("io::survey::read#nothing_readable", "{}", text);
   throw core::FileError("io::survey::read#nothing_readable", "{}", text);

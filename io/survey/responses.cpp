@@ -289,8 +289,10 @@ std::vector<mt::Response> read_responses_csv(const std::string& path) {
   constexpr const char* component = "io::read_responses_csv";
   const csv::Rows table = csv::read_rows(path, component);
   if (fmt::format("{}", fmt::join(table.header, ",")) != responses_header) {
-    throw core::FormatError("io::read_responses_csv#wrong_header", "{}:1: expected the header line `{}`",
-                            path, responses_header);
+    throw core::FormatError("io::read_responses_csv#wrong_header",
+                            "{}:{}: expected the header line `{}`, got `{}`", path, table.header_line,
+                            responses_header,
+                            text::printable(fmt::format("{}", fmt::join(table.header, ",")), 200));
   }
   std::vector<mt::Response> responses;
   for (const auto& [line, f] : table.rows) {

@@ -7,7 +7,7 @@
 #include "io/text/scan.hpp"
 #include "physics/mt/ranges.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -40,6 +40,45 @@ std::string line_of(const StationData& station, const StationRow& row) {
     for (const double value : {row.values[element].real(), row.values[element].imag(), row.errors[element]})
       line += "," + field_of(value);
   return line + "\n";
+}
+
+/// Returns the columns without which a table states no transfer function at a place: a site, a period, and of
+/// places and elements all parts where there is one. Names of columns that are missing.
+std::vector<std::string> missing_columns(const core::Table& table) {
+  std::vector<std::string> missing;
+  const auto require_all = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      if (!table.has(name)) missing.push_back(name);
+  };
+  const auto has_any = [&](const std::vector<std::string>& names) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return table.has(name); });
+  };
+  require_all({"site"});
+  if (!has_any({"frequency_hz", "period_s"})) missing.emplace_back("frequency_hz (or period_s)");
+  const std::vector<std::string> place{"latitude_deg", "longitude_deg"};
+  if (has_any(place)) require_all(place);
+  bool has_element = false;
+  for (const Element element : elements) {
+    const std::vector<std::string> parts{column_of(element, "re"), column_of(element, "im")};
+    const bool is_there = has_any(parts) || table.has(column_of(element, "error"));
+    if (is_there) require_all(parts);
+    has_element |= is_there;
+  }
+  if (!has_element) missing.push_back(column_of(Element::zxy, "re") + " (or another element)");
+  return missing;
+}
+
+/// Refuses a table that lacks a column. errors: FormatError with the line of the header.
+void require_columns(const core::Table& table, const std::string& path) {
+  const std::vector<std::string> missing = missing_columns(table);
+  if (missing.empty()) return;
+  constexpr const char* component = "io::survey::read_rows_csv";
+  throw core::FormatError("io::survey::read_rows_csv#no_column",
+                          "{}:{}: expected column{} {} in a table of transfer functions, found {}; correct "
+                          "the header line, or add what is missing",
+                          path, csv::read_rows(path, component).header_line, missing.size() > 1 ? "s" : "",
+                          fmt::join(missing, ", "),
+                          text::printable(fmt::format("{}", fmt::join(table.names(), ", ")), 600));
 }
 
 /// The numbers of a table by the names of its columns; a column that is not there is missing in every row.
@@ -96,15 +135,8 @@ mt::Written rows_csv_text(const std::vector<StationData>& stations) {
 
 std::vector<StationData> read_rows_csv(const std::string& path) {
   const core::Table table = csv::read_table(path);
+  require_columns(table, path);
   const bool by_period = !table.has("frequency_hz");
-  for (const char* name : {"site", by_period ? "period_s" : "frequency_hz"}) {
-    if (!table.has(name))
-      throw core::FormatError(
-          "io::survey::read_rows_csv#no_column",
-          "{}:1: expected columns site and frequency_hz or period_s in a table of transfer "
-          "functions, found no {}",
-          path, name);
-  }
   const Columns columns(table, path);
   std::vector<StationData> stations;
   for (std::size_t k = 0; k < table.n_rows(); ++k) {

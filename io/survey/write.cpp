@@ -20,12 +20,14 @@
 #include "io/wsinv/data.hpp"
 #include "io/zfile/zfile.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace lodestone::io::survey {
 namespace {
@@ -80,6 +82,32 @@ class Losses {
   std::map<std::string, int> stations_;
 };
 
+bool has_elements(const StationData& station) {
+  return std::ranges::any_of(station.rows, [](const mt::StationRow& row) {
+    return std::ranges::any_of(mt::all_elements, [&](mt::Element each) { return !row.is_missing(each); });
+  });
+}
+
+/// Returns the names of the data that stations state beside impedances and tippers.
+std::string names_of_readings(const std::vector<StationData>& stations) {
+  std::set<mt::Datum> data;
+  for (const StationData& station : stations)
+    for (const mt::Reading& reading : station.readings) data.insert(reading.datum);
+  std::vector<std::string_view> names;
+  for (const mt::Datum datum : data) names.push_back(name_of(datum));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Refuses stations of which a format of impedances and tippers holds nothing.
+void require_elements(const std::vector<StationData>& stations, WriteFormat format) {
+  if (std::ranges::any_of(stations, has_elements)) return;
+  throw core::InvalidArgument(
+      "io::survey::write#nothing_held",
+      "expected impedances or tippers, which are all that {} holds, but the stations have {} alone; write a "
+      "survey file (a name that ends in .h5), or data of ModEM (.dat), which has a block for phase tensors",
+      core::word(format), names_of_readings(stations));
+}
+
 WriteResult write_each(const std::string& path, const std::vector<StationData>& stations,
                        WriteFormat format) {
   const std::string ending = std::ranges::find(endings, format, &Ending::format)->ending;
@@ -90,11 +118,16 @@ WriteResult write_each(const std::string& path, const std::vector<StationData>& 
         "expected a folder for {} stations, as a file of this format holds one, got {}; "
         "give a name without its ending",
         stations.size(), path);
+  require_elements(stations, format);
   WriteResult result;
   Losses losses;
   if (!is_file) core::make_folder(path);
   std::map<std::string, int> taken;
   for (const StationData& station : stations) {
+    if (!has_elements(station)) {
+      losses.add({"stations without impedances and tippers"});
+      continue;
+    }
     std::string name = file_name(station.site.name);
     if (const int before = taken[name]++; before > 0) name += fmt::format("_{}", before + 1);
     result.paths.push_back(is_file ? path : (std::filesystem::path(path) / (name + ending)).string());
@@ -106,35 +139,81 @@ WriteResult write_each(const std::string& path, const std::vector<StationData>& 
   return result;
 }
 
-/// Writes what ModEM has blocks for: impedances, tippers and inter-station functions at the periods of any
-/// station.
+/// Returns whether ModEM's 3-D files state the datum as such.
+bool has_block(mt::Datum datum) {
+  return std::ranges::any_of(modem::modem_blocks(), [datum](const modem::ModemBlock& block) {
+    return block.dimension == 3 && block.is_real &&
+           std::ranges::count(block.components, datum, &modem::ModemComponent::datum) > 0;
+  });
+}
+
+/// Returns what ModEM's 3-D files have a block for, of what stations state.
+std::vector<mt::Datum> data_with_block(const std::vector<StationData>& stations) {
+  std::set<mt::Datum> data;
+  for (const StationData& station : stations) {
+    for (const mt::StationRow& row : station.rows) {
+      for (const mt::Element element : mt::all_elements) {
+        if (row.is_missing(element)) continue;
+        data.insert(mt::real_part_of(element));
+        data.insert(mt::partner_of(mt::real_part_of(element)));
+      }
+    }
+    for (const mt::Reading& reading : station.readings)
+      if (has_block(reading.datum)) data.insert(reading.datum);
+  }
+  return {data.begin(), data.end()};
+}
+
+/// Masks what follows from impedances but is not stated by a station itself.
+void mask_derived(mt::Observations& data) {
+  for (std::size_t k = 0; k < data.survey.keys.size(); ++k)
+    if (mt::is_derived(data, data.survey.keys[k])) data.reason[k] = mt::MaskReason::listed;
+}
+
+/// Returns in words how many data of a station have no block of ModEM, or lie in another frame than its map.
+std::vector<std::string> readings_lost(const StationData& station, double azimuth_deg) {
+  std::set<std::string> lost;
+  for (const mt::Reading& reading : station.readings) {
+    if (!has_block(reading.datum))
+      lost.emplace(name_of(reading.datum));
+    else if (reading.azimuth_deg &&
+             std::abs(std::remainder(*reading.azimuth_deg - azimuth_deg, 360.0)) > mt::same_azimuth_deg)
+      lost.insert(fmt::format("{} along {:g} degrees on a map with x along {:g}", name_of(reading.datum),
+                              *reading.azimuth_deg, azimuth_deg));
+  }
+  return {lost.begin(), lost.end()};
+}
+
+/// Writes what ModEM has blocks for: impedances, tippers, inter-station functions, phase tensors, apparent
+/// resistivities and phases at the periods of any station.
 WriteResult write_modem(const std::string& path, const std::vector<StationData>& stations,
                         const mt::ProfileOptions& map) {
-  mt::Selection selection{.frequencies = mt::FrequencyChoice::all,
+  mt::Selection selection{.data = data_with_block(stations),
+                          .frequencies = mt::FrequencyChoice::all,
                           .floors = {},
                           .min_phase_deg = -180.0,
                           .max_phase_deg = 180.0,
                           .same_place_m = 0.0};
-  for (const mt::Element element : mt::all_elements) {
-    const bool there = std::ranges::any_of(stations, [&](const StationData& station) {
-      return std::ranges::any_of(station.rows,
-                                 [&](const mt::StationRow& row) { return !row.is_missing(element); });
-    });
-    if (!there) continue;
-    selection.data.push_back(mt::real_part_of(element));
-    selection.data.push_back(mt::partner_of(mt::real_part_of(element)));
-  }
-  modem::write_data(path, observe_on_map(stations, map, selection),
-                    {.dimension = 3, .comment = "transfer functions"});
+  if (selection.data.empty())
+    throw core::InvalidArgument("io::survey::write#nothing_held",
+                                "expected data that ModEM has a block for, but the stations have {} alone; "
+                                "write a survey file (a name that ends in .h5)",
+                                names_of_readings(stations));
+  mt::Observations data = observe_on_map(stations, map, selection);
+  mask_derived(data);
+  modem::write_data(path, data, {.dimension = 3, .comment = "transfer functions"});
   Losses losses;
-  for (const StationData& station : stations)
-    losses.add(mt::not_held(station, {.interstation = true, .local_places = true}));
+  for (const StationData& station : stations) {
+    losses.add(mt::not_held(station, {.interstation = true, .readings = true, .local_places = true}));
+    losses.add(readings_lost(station, data.azimuth_deg));
+  }
   return {{path}, losses.in_words()};
 }
 
 /// Writes stations at the places of a map, turned to its axes.
 WriteResult write_wsinv(const std::string& path, const std::vector<StationData>& stations,
                         const mt::ProfileOptions& options) {
+  require_elements(stations, WriteFormat::wsinv);
   const mt::Profile map = geodesy::map(stations, options);
   std::vector<StationData> placed = stations;
   Losses losses;
@@ -163,6 +242,11 @@ modem::ModemUnits units_of(const std::vector<StationData>& stations) {
 WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
                           WriteFormat format, const Placing& placing) {
   const ProfileData profile = profile_data(stations, format, placing);
+  if (profile.data.n_used() == 0)
+    throw core::InvalidArgument("io::survey::write#nothing_held",
+                                "expected data that {} holds, found none; what it cannot hold: {}. Write a "
+                                "survey file (a name that ends in .h5)",
+                                core::word(format), fmt::join(profile.lost, "; "));
   if (format == WriteFormat::modem2d) {
     modem::write_data(path, profile.data,
                       {.units = units_of(stations), .dimension = 2, .comment = profile.title});
@@ -202,6 +286,7 @@ WriteResult write(const std::string& path, const std::vector<StationData>& stati
     write_survey(path, stations);
     return {{path}, {}};
   }
+  require_elements(stations, format);
   const mt::Written written = rows_csv_text(stations);
   text::write_bytes_atomically(path, written.text);
   return {{path}, written.lost};

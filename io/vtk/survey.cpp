@@ -118,8 +118,8 @@ std::vector<Period> periods_of(const std::vector<mt::StationData>& stations, dou
   }
   if (all.empty())
     throw core::InvalidArgument("io::vtk::write_survey#no_frequency",
-                                "expected impedances or tippers of the stations, found none; a table of "
-                                "apparent resistivities alone has no arrows and no ellipses");
+                                "expected impedances or tippers, of which arrows and ellipses are made, but "
+                                "the stations have other data alone");
   std::ranges::stable_sort(all, std::greater<>(), [](const Reading& r) { return r.row.frequency_hz; });
   std::vector<Period> periods;
   for (Reading& reading : all) {

@@ -162,8 +162,9 @@ class ZReader {
       if (*latitude == 0.0 && *longitude == 0.0)
         remark("latitude and longitude are both 0; the place is probably unknown");
     } else {
-      remark(fmt::format("\"{}\" and \"{}\" are no latitude and longitude; taken as unknown",
-                         text::printable(place[0]), text::printable(place[1])));
+      remark(fmt::format(
+          "\"{}\" and \"{}\" are no latitude and longitude, which is impossible; taken as unknown",
+          text::printable(place[0]), text::printable(place[1])));
     }
     if (split == std::string::npos) return;
     const auto words = text::words(line.substr(split + second_key.size()));

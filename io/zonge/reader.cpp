@@ -139,7 +139,9 @@ class AvgReader {
   double angle(std::string_view value, const char* what, double largest) {
     const auto read = text::number(value);
     if (read && std::abs(*read) <= largest) return *read;
-    remark(fmt::format("{} \"{}\" is not an angle; taken as unknown", what, text::printable(value)));
+    remark(fmt::format(
+        "{} \"{}\" is {}; taken as unknown", what, text::printable(value),
+        read ? fmt::format("beyond {:g} degrees, which is impossible", largest) : "not an angle"));
     return not_given;
   }
 

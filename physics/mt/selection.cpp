@@ -131,16 +131,6 @@ std::vector<Datum> data_in(const std::vector<StationData>& stations) {
   return {data.begin(), data.end()};
 }
 
-/// Rows state the parts of elements; whatever else follows from them is not stated.
-bool is_derived(const Observations& data, const DatumKey& key) {
-  if (is_part(rule_of(key.quantity))) return false;
-  const double f = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
-  const std::vector<Reading>& readings = data.stations[static_cast<std::size_t>(key.station)].readings;
-  return std::none_of(readings.begin(), readings.end(), [&](const Reading& reading) {
-    return reading.datum == key.quantity && std::abs(reading.frequency_hz / f - 1.0) <= same_frequency;
-  });
-}
-
 }  // namespace
 
 bool Where::contains(const StationData& of, Datum datum, double frequency_hz) const {
@@ -205,6 +195,16 @@ Observations select(const std::vector<StationData>& stations, const Profile& pro
   require_usable(out);
   out.floors = general_floors(selection.floors);
   return out;
+}
+
+// Rows state the parts of elements; whatever else follows from them is not stated.
+bool is_derived(const Observations& data, const DatumKey& key) {
+  if (is_part(rule_of(key.quantity))) return false;
+  const double f = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
+  const std::vector<Reading>& readings = data.stations[static_cast<std::size_t>(key.station)].readings;
+  return std::none_of(readings.begin(), readings.end(), [&](const Reading& reading) {
+    return reading.datum == key.quantity && std::abs(reading.frequency_hz / f - 1.0) <= same_frequency;
+  });
 }
 
 Observations stated_data(const std::vector<StationData>& stations) {

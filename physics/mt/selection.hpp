@@ -87,4 +87,8 @@ struct Selection {
 /// station, that of north where it has none. Data without a positive σ are masked as bad_error.
 [[nodiscard]] Observations stated_data(const std::vector<StationData>& stations);
 
+/// Returns whether a datum follows from elements of its station that state it only together, and is not
+/// stated itself.
+[[nodiscard]] bool is_derived(const Observations& data, const DatumKey& key);
+
 }  // namespace lodestone::physics::mt

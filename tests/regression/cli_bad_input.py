@@ -49,6 +49,7 @@ with Folder() as folder:
     dry(4, ["solid.mod:6", "1e-06 to 1e+12 ohm m", "1e-30"], config(folder, "solid.toml", good, '[start]\nmodel_file = "solid.mod"\n'))
     refused("no_model_file", ["from_start_model"], config(folder, "grid.toml", good, "[grid]\nfrom_start_model = true\n"))
     refused("no_data", ["edi_folder"], config(folder, "nothing.toml", ""))
+    refused("unknown_key", ["dat.toml:1", "[data]?"], folder.write("dat.toml", "[dat]\n" + good + "\n"))
     refused("wrong_type", ["--set", "target_rms"], config(folder, "set.toml", good), "--set", "inversion.target_rms=false")
 
     # What cannot be: shifts of modes in determinants, blocks of ModEM for apparent resistivities of TE, tensors of a section
@@ -62,7 +63,7 @@ with Folder() as folder:
     dry(3, ["nowhere"], config(folder, "folder.toml", 'edi_folder = "nowhere"'))
     dry(3, ["*.edi"], config(folder, "empty.toml", 'edi_folder = "empty"'))
     folder.write("binary/a.edi", bytes(range(256)) * 40)
-    dry(4, ["none of 1"], config(folder, "binary.toml", 'edi_folder = "binary"'))
+    dry(4, ["the only file could not be read"], config(folder, "binary.toml", 'edi_folder = "binary"'))
     dry(4, ["a.edi"], config(folder, "modem.toml", 'modem_file = "binary/a.edi"'))
     refused("no_period", ["period_min_s"], config(folder, "band.toml", good + "\nperiod_min_s = 1e8"))
     refused("too_many_cells", ["2000000", "10000", "201"], config(folder, "large.toml", good, "[grid]\nn_columns = 10000\nn_layers = 201\n"))
@@ -90,6 +91,8 @@ with Folder() as folder:
     refused("distortion_of_section", ["matrices.toml:4", "distortion.enabled", "--dim 3"], config(folder, "matrices.toml", good, "[distortion]\nenabled = true\n"))
     folder.write("map.csv", "x_m,y_m,z_m\n0,0,0\n0,1,0\n1,0,0\n1,1,0\n")
     refused("is_a_map", ["map.toml:5", "profile.surface_file", "2 × 2"], config(folder, "map.toml", good, '[profile]\nelevation = "file"\nsurface_file = "map.csv"\n'))
+    dry(3, ["nowhere.csv", "ground.toml:5: profile.surface_file names it"], config(folder, "ground.toml", good, '[profile]\nelevation = "file"\nsurface_file = "nowhere.csv"\n'))
+    dry(3, ["nowhere.rho", "model.toml:4: start.model_file names it"], config(folder, "model.toml", good, '[start]\nmodel_file = "nowhere.rho"\n'))
     refused("exclusive_keys", ["modem_file", "mt2d_file"], config(folder, "two.toml", 'modem_file = "a"\nmt2d_file = "b"'))
     folder.write("short.dat", "Format: MT2DData_1.0\nReceiver Location (m): 2\n0 0\n")
     dry(4, ["short.dat:3", "cut off"], config(folder, "short.toml", 'mt2d_file = "short.dat"'))

@@ -66,7 +66,7 @@ with Folder() as folder:
     expect(0, ["WSINV3DMT data"], "info", folder / "ws.dat")
     expect(0, ["wrote 59 stations"], "convert", folder / "ws.dat", "-o", folder / "ws_again.dat", "--to", "wsinv")
     check(open(folder / "ws.dat").read() == open(folder / "ws_again.dat").read(), "wsinv: the same text after reading it")
-    expect(0, ["wrote 2 stations of 1 files"], "convert", os.path.join(SOURCE, "tests/data/mth5/mth5_0.2.0.h5"), "-o", folder / "mth5.csv")
+    expect(0, ["wrote 2 stations of 1 file to"], "convert", os.path.join(SOURCE, "tests/data/mth5/mth5_0.2.0.h5"), "-o", folder / "mth5.csv")
 
     # Signs and units that are given; one bad file of many is named and skipped
     wrong = folder / "wrong"

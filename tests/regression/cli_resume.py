@@ -61,6 +61,7 @@ with Folder() as folder:
         said, _ = process.communicate(timeout=100)
         check(process.returncode == 11 and "--resume" in said, f"{name}: code 11, and how to go on")
         check(not os.path.exists(folder / f"{run_folder}/result.h5"), f"{name}: no result yet")
+        expect_error(3, "unfinished_run", ["result.h5", "was stopped", "--resume"], "convert", folder / run_folder, "-o", folder / "stopped.rho")
         typed = shlex.split(next(line for line in said.splitlines() if "go on with: mt_invert " in line).split("go on with: mt_invert ")[1])
         expect(10, ["it's mine"], *typed)
         check(section(folder, run_folder) == section(folder, "whole"), f"{name} and resume: the same section")

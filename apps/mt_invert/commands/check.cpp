@@ -6,6 +6,7 @@
 #include "engine/core/mpi/rank_zero.hpp"
 #include "io/survey/read.hpp"
 #include "io/survey/store.hpp"
+#include "io/text/counted.hpp"
 #include "physics/mt/analysis/strike_bands.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 namespace lodestone::mt_invert::commands {
 namespace {
 
+using io::text::counted;
 using nlohmann::json;
 using physics::mt::Dimensionality;
 using physics::mt::Finding;
@@ -26,8 +28,8 @@ using physics::mt::StrikeBand;
 
 constexpr int exit_with_warnings = 13, exit_with_errors = 14;  // of docs/command-line.md
 
-std::ptrdiff_t count_of(const std::vector<Finding>& findings, Severity severity) {
-  return std::ranges::count(findings, severity, &Finding::severity);
+std::size_t count_of(const std::vector<Finding>& findings, Severity severity) {
+  return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
 }
 
 std::string text_of(const std::vector<Finding>& findings, std::size_t n_stations) {
@@ -36,9 +38,10 @@ std::string text_of(const std::vector<Finding>& findings, std::size_t n_stations
     text += fmt::format("{} {}: {} [{}]\n", core::word(each.severity), each.station, each.text, each.id);
     if (!each.remedy.empty()) text += fmt::format("        {}\n", each.remedy);
   }
-  return text + fmt::format("{} stations: {} errors, {} warnings, {} notes\n", n_stations,
-                            count_of(findings, Severity::error), count_of(findings, Severity::warning),
-                            count_of(findings, Severity::note));
+  return text + fmt::format("{}: {}, {}, {}\n", counted(n_stations, "station"),
+                            counted(count_of(findings, Severity::error), "error"),
+                            counted(count_of(findings, Severity::warning), "warning"),
+                            counted(count_of(findings, Severity::note), "note"));
 }
 
 std::string text_of(const std::vector<StrikeBand>& bands) {
@@ -121,7 +124,9 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
     const int n = physics::mt::mend(stations, findings);
     io::survey::write_survey(arguments.mended_path, stations);
     if (!arguments.json)  // of which the output is nothing but JSON
-      core::log::print_out(fmt::format("\n{} findings are mended in {}\n", n, arguments.mended_path));
+      core::log::print_out(fmt::format("\n{} {} mended in {}\n",
+                                       counted(static_cast<std::size_t>(n), "finding"), n == 1 ? "is" : "are",
+                                       arguments.mended_path));
   });
   if (count_of(findings, Severity::error) > 0) return exit_with_errors;
   if (count_of(findings, Severity::warning) > 0) return exit_with_warnings;

@@ -6,7 +6,9 @@
 #include "io/geodesy/map_system.hpp"
 #include "io/model/read.hpp"
 #include "io/model/write.hpp"
+#include "io/run/folder.hpp"
 #include "io/survey/read.hpp"
+#include "io/text/counted.hpp"
 #include "io/vtk/survey.hpp"
 
 #include <fmt/ranges.h>
@@ -18,6 +20,7 @@ namespace lodestone::mt_invert::commands {
 namespace {
 
 using cli::ConvertArguments;
+using io::text::counted;
 
 /// Refuses an output that exists and is no file or folder of its kind, or would replace what is read.
 void check_output(const ConvertArguments& arguments, const cli::StationOutput& to) {
@@ -61,13 +64,18 @@ void require(bool has_output, const std::string& other_option, const ConvertArgu
 }
 
 /// Returns the file of a model among the inputs, also the result in the folder of a run; nothing where the
-/// inputs are stations. errors: ConfigError for a model among several inputs.
+/// inputs are stations. errors: ConfigError for a model among several inputs; FileError for a run without a
+/// result.
 std::optional<std::string> model_file(const ConvertArguments& arguments) {
   for (const std::string& path : arguments.paths) {
     std::error_code ignored;
     const std::filesystem::path result = std::filesystem::path(path) / "result.h5";
     const bool is_run = std::filesystem::is_regular_file(result, ignored);
-    if (!is_run && std::filesystem::is_directory(path, ignored)) continue;
+    if (!is_run && std::filesystem::is_directory(path, ignored)) {
+      const io::run::RunFolder folder(path);
+      if (std::filesystem::exists(folder.checkpoint(), ignored)) folder.require_result();
+      continue;
+    }
     const std::string file = is_run ? result.string() : path;
     if (!io::model::is_model_file(file)) continue;
     if (arguments.paths.size() > 1)
@@ -101,8 +109,10 @@ void convert_model(const ConvertArguments& arguments, const std::string& file) {
     placed.frame = io::geodesy::frame_at(to.origin->at, to.origin->elevation_m, to.origin->azimuth_deg);
   warn_of(io::model::write_model(arguments.output_path, placed, to.format, to.options),
           core::word(to.format));
-  core::log::info("wrote {} cells in {} dimensions of {} to {}", placed.model.earth.grid.n_cells(),
-                  placed.model.earth.grid.dimension(), file, arguments.output_path);
+  const physics::mesh::TensorGrid& grid = placed.model.earth.grid;
+  core::log::info("wrote {} in {} of {} to {}", counted(static_cast<std::size_t>(grid.n_cells()), "cell"),
+                  counted(static_cast<std::size_t>(grid.dimension()), "dimension"), file,
+                  arguments.output_path);
 }
 
 void convert_stations(const ConvertArguments& arguments) {
@@ -119,7 +129,7 @@ void convert_stations(const ConvertArguments& arguments) {
             core::word(*to.format));
   else
     log_paths(io::vtk::write_survey(arguments.output_path, stations, to.placing.line));
-  core::log::info("wrote {} stations of {} files to {}", stations.size(), files.size(),
+  core::log::info("wrote {} of {} to {}", counted(stations.size(), "station"), counted(files.size(), "file"),
                   arguments.output_path);
 }
 

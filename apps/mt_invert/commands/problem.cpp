@@ -117,10 +117,20 @@ std::string place_refused(const core::Error& error, const config::Config& config
   return is_distortion ? config.distortion_place : std::string();
 }
 
+/// Calls read(); an error of a file that cannot be opened says which key names it.
+template <class Read>
+auto with_name(const std::string& place, Read read) {
+  try {
+    return read();
+  } catch (const core::FileError& error) {
+    throw core::FileError(core::Worded{fmt::format("{}; {} names it", error.what(), place), error.place()});
+  }
+}
+
 ModelSource source_of(const config::ModelConfig& config) {
   if (config.from_soundings) return inversion::mt::FromSoundings{};
   if (config.file.empty()) return config.resistivity_ohm_m;
-  return io::model::read_model(config.file);
+  return with_name(config.file_place, [&] { return io::model::read_model(config.file); });
 }
 
 /// Returns a strip along a section, whose middle line along x = 0 takes points of half a column on either
@@ -158,7 +168,9 @@ physics::mesh::Surface surface_of(const config::ProfileConfig& config, const mt:
 
 inversion::prior::RegionOptions region_of(const config::LearnedRegionConfig& config) {
   inversion::prior::RegionOptions region = config.options;
-  region.decoder = io::model::read_network(config.network, config.decoder, config.network_as_written);
+  region.decoder = with_name(config.options.place, [&] {
+    return io::model::read_network(config.network, config.decoder, config.network_as_written);
+  });
   return region;
 }
 
@@ -186,7 +198,8 @@ inversion::prior::Autoregression autoregression_of(const io::modem::Covariance& 
 std::optional<inversion::mt::CellAreas> areas_of(const config::RegularizationConfig& config) {
   if (config.covariance_file.empty()) return {};
   using io::modem::Covariance;
-  const Covariance file = io::modem::read_covariance(config.covariance_file);
+  const Covariance file =
+      with_name(config.covariance_place, [&] { return io::modem::read_covariance(config.covariance_file); });
   return inversion::mt::CellAreas{
       .shape = {file.n_z, file.n_y, file.n_x},
       .areas = io::modem::areas_of(file),
@@ -224,6 +237,10 @@ mt::Selection chosen_selection(const config::DataConfig& data, const std::vector
     core::log::info("data.kind = \"from_data\": the stations hold no {}, so that their {} are inverted",
                     data.choices.front().what, chosen->what);
   selection.data = chosen->selected;
+  for (const std::string& place : config::floors_without_effect(data, selection))
+    core::log::warning(core::log::Id("mt_invert#floor_without_effect"),
+                       "{} has no effect, as {} are inverted; remove it, or state data.kind", place,
+                       chosen->what);
   return selection;
 }
 
@@ -240,15 +257,13 @@ mt::Observations observe(const config::DataConfig& data, const config::ProfileCo
         "map by profile.azimuth_deg",
         config.table.place(config.line.strike_deg ? "strike_deg" : "strike"));
   try {
-    const std::vector<mt::StationData> stations = read_stations(data);
+    const std::vector<mt::StationData> stations =
+        with_name(place_of_data(data), [&] { return read_stations(data); });
     const mt::Selection selection = chosen_selection(data, stations, dimension);
     if (dimension == 3) return io::survey::observe_on_map(stations, config.line, selection);
     mt::ProfileOptions line = config.line;
     if (dimension == 1 && stations.size() == 1 && !line.azimuth_deg) line.azimuth_deg = along_east_deg;
     return io::survey::observe(stations, line, selection);
-  } catch (const core::FileError& error) {
-    throw core::FileError(
-        core::Worded{fmt::format("{}; {} names it", error.what(), place_of_data(data)), error.place()});
   } catch (const core::ConfigError& error) {
     refuse(error, data, config);
   } catch (const core::InvalidArgument& error) {
@@ -283,7 +298,8 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, cons
   const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
   if (!same_file) options.reference = source_of(config.reference);
   if (ground.elevation == mt::Elevation::file)
-    options.ground.surface = surface_of(config.profile, observed, options);
+    options.ground.surface = with_name(config.profile.table.place("surface_file"),
+                                       [&] { return surface_of(config.profile, observed, options); });
   return options;
 }
 

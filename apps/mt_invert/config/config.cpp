@@ -7,6 +7,8 @@
 #include "engine/core/error.hpp"
 #include "io/toml/options.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <variant>
@@ -65,6 +67,22 @@ void check_kind(const core::Options& root, ConfigKind kind, const std::string& p
       "configuration#other_command",
       "{}: expected the configuration of {} with a table [{}], got one of {} ([{}]); type: mt_invert {}",
       path, wanted.what, wanted.tables.front(), other.what, *found, other.command);
+}
+
+/// Refuses what is no table of the command, before the lack of a table is told.
+void check_tables(const core::Options& root, ConfigKind kind) {
+  std::vector<std::string> known = configuration_page().outermost(facts_of(kind).command);
+  if (kind == ConfigKind::training)  // tables whose rows are not those of this program
+    for (const char* name : {"run", "grid", "prior"}) known.emplace_back(name);
+  std::vector<std::string> messages;
+  for (const std::string& key : root.keys()) {
+    if (std::ranges::count(known, key) > 0) continue;
+    const auto nearest = core::nearest_word(key, known);
+    messages.push_back(fmt::format("{}: unknown table or key \"{}\"; {}", root.where(key), key,
+                                   nearest ? fmt::format("did you mean [{}]?", *nearest)
+                                           : fmt::format("the tables are [{}]", fmt::join(known, "], ["))));
+  }
+  if (!messages.empty()) throw core::ConfigError("configuration#unknown_key", "{}", fmt::join(messages, " "));
 }
 
 /// Refuses the keys that a learned prior excludes.
@@ -145,6 +163,7 @@ core::Options read_options(const std::string& path, const std::vector<std::strin
   core::Options given = io::toml::read_options_toml(path);
   check_kind(given, kind, path);
   for (const std::string& assignment : assignments) io::toml::set_option(given, assignment);
+  check_tables(given, kind);
   return given;
 }
 

@@ -4,12 +4,14 @@
 #include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "physics/mt/element.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace lodestone::mt_invert::config {
 
@@ -117,21 +119,61 @@ Rows<Measured> measured_rows() {
 // Data with larger errors than these determine nothing.
 constexpr double most = 10.0, most_deg = 360.0;
 
-Rows<ErrorFloors> floors_rows() {
-  return {row("impedance_relative", &ErrorFloors::impedance_relative, within(0.0, most),
-              "of the impedance's modulus, on each part"),
-          row("log10_rho", &ErrorFloors::log10_rho, within(0.0, most),
-              "decades (0.0434 = 10 % of ρₐ = 5 % of the impedance)"),
-          row("log10_rho_te", &ErrorFloors::log10_rho_te, within(0.0, most),
-              "decades, of TE alone, whose level static shifts and structure beside the line move most")
-              .usually("0.1 in a section of stations without `log10_rho`, else `log10_rho`"),
-          row("phase_deg", &ErrorFloors::phase_deg, within(0.0, most_deg),
-              "degrees (2.86 = 5 % of the impedance)"),
-          row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part"),
-          row("phase_tensor_absolute", &ErrorFloors::phase_tensor_absolute, within(0.0, most),
-              "on each element of the phase tensor"),
-          row("interstation_absolute", &ErrorFloors::interstation_absolute, within(0.0, most),
-              "on each part of inter-station functions")};
+/// A floor has an effect where data of its kind may be inverted.
+using FloorKinds = std::set<FloorKind>;
+
+/// The kinds of data that may be inverted.
+struct HeldKinds {
+  FloorKinds kinds;
+  bool by_option = false;  ///< --set chose them, so that floors of others in the file are no mistake
+};
+
+const FloorKinds& all_floor_kinds() {
+  static const FloorKinds kinds{FloorKind::impedance, FloorKind::log10_rho,    FloorKind::phase,
+                                FloorKind::tipper,    FloorKind::phase_tensor, FloorKind::interstation};
+  return kinds;
+}
+
+/// Returns what a floor of a kind needs, in words.
+std::string needed_by(FloorKind kind) {
+  switch (kind) {
+    case FloorKind::impedance:
+      return "impedances among the data";
+    case FloorKind::log10_rho:
+      return "apparent resistivities among the data";
+    case FloorKind::phase:
+      return "phases among the data";
+    case FloorKind::tipper:
+      return "tippers among the data";
+    case FloorKind::phase_tensor:
+      return "phase tensors among the data";
+    case FloorKind::interstation:
+      return "inter-station functions among the data";
+  }
+  return {};
+}
+
+Rows<ErrorFloors> floors_rows(const FloorKinds& held = all_floor_kinds()) {
+  const auto of = [&](FloorKind kind, const Row<ErrorFloors>& floor) {
+    const bool is_held = held.contains(kind);
+    return Row<ErrorFloors>(floor).needs(needed_by(kind), [is_held](const ErrorFloors&) { return is_held; });
+  };
+  return {of(FloorKind::impedance, row("impedance_relative", &ErrorFloors::impedance_relative,
+                                       within(0.0, most), "of the impedance's modulus, on each part")),
+          of(FloorKind::log10_rho, row("log10_rho", &ErrorFloors::log10_rho, within(0.0, most),
+                                       "decades (0.0434 = 10 % of ρₐ = 5 % of the impedance)")),
+          of(FloorKind::log10_rho,
+             row("log10_rho_te", &ErrorFloors::log10_rho_te, within(0.0, most),
+                 "decades, of TE alone, whose level static shifts and structure beside the line move most")
+                 .usually("0.1 in a section of stations without `log10_rho`, else `log10_rho`")),
+          of(FloorKind::phase, row("phase_deg", &ErrorFloors::phase_deg, within(0.0, most_deg),
+                                   "degrees (2.86 = 5 % of the impedance)")),
+          of(FloorKind::tipper,
+             row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part")),
+          of(FloorKind::phase_tensor, row("phase_tensor_absolute", &ErrorFloors::phase_tensor_absolute,
+                                          within(0.0, most), "on each element of the phase tensor")),
+          of(FloorKind::interstation, row("interstation_absolute", &ErrorFloors::interstation_absolute,
+                                          within(0.0, most), "on each part of inter-station functions"))};
 }
 
 /// Files of profile data carry the errors to be used; station files mostly carry errors that are far too
@@ -140,12 +182,26 @@ ErrorFloors usual_floors(bool from_profile_file) {
   return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
 }
 
+/// Says that a floor has no effect on the data that --set chose.
+void warn_of_idle(const ConfigTable& table, const std::string& key, const std::string& needed) {
+  core::log::warning(core::log::Id("configuration#idle_floor"),
+                     "{}: needs {}, which --set leaves out; it has no effect", table.place(key), needed);
+}
+
 /// Reads the general floors. That of TE is wider in sections where floors of ρₐ are left open.
-ErrorFloors read_floors(const ConfigTable& table, bool from_profile_file, int dimension) {
+ErrorFloors read_floors(const ConfigTable& table, bool from_profile_file, int dimension,
+                        const HeldKinds& held) {
   constexpr double te_decades = 0.1;  // docs/results/defaults.md
   ErrorFloors usual = usual_floors(from_profile_file);
   if (!from_profile_file && dimension == 2 && !table.has("log10_rho")) usual.log10_rho_te = te_decades;
-  return read(table, floors_rows(), usual);
+  Rows<ErrorFloors> rows = floors_rows(held.kinds);
+  if (held.by_option)
+    std::erase_if(rows, [&](const Row<ErrorFloors>& each) {
+      const bool is_idle = !each.applies(usual);
+      if (is_idle && table.has(each.key)) warn_of_idle(table, each.key, each.needed);
+      return is_idle;
+    });
+  return read(table, rows, usual);
 }
 
 /// An entry of [[data.floor]] as it is written: the file states periods, a rule holds frequencies.
@@ -261,6 +317,25 @@ std::vector<DataChoice> choices_of(const ConfigTable& table, const Measured& for
   return choices;
 }
 
+/// Returns whether --set says which data are inverted.
+bool is_chosen_by_option(const ConfigTable& table) {
+  return std::ranges::any_of(measured_rows(), [&](const Row<Measured>& each) {
+    return table.has(each.key) && table.given().where(each.key) == "--set";
+  });
+}
+
+/// Returns the kinds of data that may be inverted, whatever the files hold.
+FloorKinds kinds_of(const DataConfig& data, int dimension) {
+  FloorKinds kinds;
+  const auto add = [&](const std::vector<Datum>& selected) {
+    for (const Datum each : selected) kinds.insert(rule_of(each).floor);
+  };
+  add(data.selection.data);
+  for (const DataChoice& choice : data.choices)
+    if (choice.least_dimension <= dimension && dimension <= choice.most_dimension) add(choice.selected);
+  return kinds;
+}
+
 /// Returns a datum by its name.
 Datum quantity_of(const ConfigTable& table, const std::string& name) {
   std::string names;
@@ -271,8 +346,10 @@ Datum quantity_of(const ConfigTable& table, const std::string& name) {
   table.refuse("quantities", "unknown_word", fmt::format("expected some of {}, got \"{}\"", names, name));
 }
 
-FloorRule read_floor(ConfigTable table) {
+FloorRule read_floor(ConfigTable table, const HeldKinds& held) {
   const FloorForm form = read(table, floor_rows(), FloorForm{});
+  if (!held.kinds.contains(form.kind) && held.by_option) warn_of_idle(table, "kind", needed_by(form.kind));
+  if (!held.kinds.contains(form.kind) && !held.by_option) table.refuse_unless(needed_by(form.kind), "kind");
   if (form.kind != FloorKind::phase) detail::check(table, "floor", within(0.0, most), form.floor);
   if (form.least_s > form.most_s)
     table.refuse("period_min_s", "empty_interval",
@@ -307,16 +384,35 @@ physics::mt::Where read_mask(ConfigTable table) {
   return rule;
 }
 
+/// Refuses a key of the table that nearly is one of these, and no other key of the table.
+void refuse_misspelt(const ConfigTable& table, const std::vector<std::string>& meant) {
+  std::vector<std::string> known{"floors", "floor", "mask"};
+  const auto add = [&](const auto& rows) {
+    for (const auto& each : rows) known.push_back(each.key);
+  };
+  add(source_rows());
+  add(edi_rows());
+  add(selection_rows());
+  add(measured_rows());
+  for (const std::string& key : table.given().keys()) {
+    const auto nearest = core::nearest_word(key, meant);
+    if (std::ranges::count(known, key) > 0 || !nearest) continue;
+    table.refuse(key, "unknown_key", fmt::format("unknown key; did you mean \"data.{}\"?", *nearest));
+  }
+}
+
 /// Reads where the data come from. errors: ConfigError where it is nowhere, or two places.
 DataConfig read_source(const ConfigTable& table) {
   std::vector<std::string> keys;
   for (const auto& each : source_rows()) keys.push_back(each.key);
   table.allow_one_of(keys);
   DataConfig data = read(table, source_rows(), DataConfig{});
-  if (data.edi_folder.empty() && data.edi_files.empty() && data.station_files.empty() && is_edi(data))
+  if (data.edi_folder.empty() && data.edi_files.empty() && data.station_files.empty() && is_edi(data)) {
+    refuse_misspelt(table, keys);
     table.refuse("edi_folder", "no_data",
                  fmt::format("the table gives none of {}; add the one that states where the data are",
                              fmt::join(keys, ", ")));
+  }
   return data;
 }
 
@@ -380,11 +476,26 @@ DataConfig read_data_config(ConfigTable table, int dimension, bool has_sea) {
   const Measured form = read(table, measured_rows(), Measured{});
   data.selection.data = quantities_of(table, form);
   data.choices = choices_of(table, form);
-  data.floors = read_floors(table.table("floors"), !is_edi(data), dimension);
+  const HeldKinds held{kinds_of(data, dimension), is_chosen_by_option(table)};
+  data.floors = read_floors(table.table("floors"), !is_edi(data), dimension, held);
   data.selection.floors = physics::mt::floor_rules(data.floors);
-  for (const ConfigTable& floor : table.tables("floor")) data.selection.floors.push_back(read_floor(floor));
+  for (const ConfigTable& floor : table.tables("floor"))
+    data.selection.floors.push_back(read_floor(floor, held));
   for (const ConfigTable& mask : table.tables("mask")) data.selection.masks.push_back(read_mask(mask));
   return data;
+}
+
+std::vector<std::string> floors_without_effect(const DataConfig& data, const Selection& selection) {
+  const ConfigTable floors = data.table.table("floors");
+  const ErrorFloors usual = usual_floors(!is_edi(data));
+  FloorKinds held;
+  for (const Datum each : selection.data) held.insert(rule_of(each).floor);
+  std::vector<std::string> places;
+  for (const Row<ErrorFloors>& each : floors_rows(held)) {
+    const bool is_changed = floors.has(each.key) && each.value(data.floors) != each.value(usual);
+    if (is_changed && !each.applies(usual)) places.push_back(floors.place(each.key));
+  }
+  return places;
 }
 
 void describe_data(Page& page) {

@@ -51,4 +51,8 @@ struct DataConfig {
 /// whether there is a sea. errors: ConfigError with file:line.
 [[nodiscard]] DataConfig read_data_config(ConfigTable table, int dimension, bool has_sea);
 
+/// Returns the places of general floors that are given, and no default, but of which a selection has no data.
+[[nodiscard]] std::vector<std::string> floors_without_effect(const DataConfig& data,
+                                                             const physics::mt::Selection& selection);
+
 }  // namespace lodestone::mt_invert::config

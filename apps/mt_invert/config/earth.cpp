@@ -177,6 +177,7 @@ ModelConfig read_model(ConfigTable table, const ModelConfig& usual) {
                  "is missing, which from = \"file\" needs; add it or change from");
   model.file_as_written = form.file;
   model.file = table.resolved(form.file);
+  model.file_place = table.has("model_file") ? table.place("model_file") : usual.file_place;
   return model;
 }
 

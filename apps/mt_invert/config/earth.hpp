@@ -38,6 +38,7 @@ struct GridConfig {
 struct ModelConfig {
   double resistivity_ohm_m = 100.0;
   std::string file, file_as_written;  ///< as the program opens it, and as the configuration has it
+  std::string file_place;             ///< "file:line: key" that names it, for messages
   bool from_soundings = false;
   bool is_open = true;  ///< no key of the table says anything
 };

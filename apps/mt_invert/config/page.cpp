@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace lodestone::mt_invert::config {
 namespace {
@@ -85,7 +86,8 @@ void Page::add(const std::string& table, KeyText text, const std::string& when) 
     found->keys.push_back(std::move(text));
     return;
   }
-  if (!known->needs.empty() && !text.needs.empty()) known->needs += "; " + text.needs;
+  const bool needs_other = !known->needs.empty() && !text.needs.empty() && known->needs != text.needs;
+  if (needs_other) known->needs += "; " + text.needs;
   if (known->usual.find(text.usual) == std::string::npos)
     known->usual += fmt::format("; {} with {}", text.usual, as_code(when));
 }
@@ -136,6 +138,19 @@ std::string Page::plain(const std::string& header) const {
   for (const Table& table : tables_) names += " " + table.name.substr(table.name.find(' ') + 1);
   throw core::ConfigError("command line#unknown_table", "expected one of the tables{}, got [{}]", names,
                           header);
+}
+
+std::vector<std::string> Page::outermost(std::string_view command) const {
+  std::set<std::string> names;
+  for (const Table& table : tables_) {
+    const std::string_view name = table.name;
+    if (name.substr(0, name.find(' ')) != command) continue;
+    for (std::size_t at = name.find('['); at != std::string_view::npos; at = name.find('[', at)) {
+      at = name.find_first_not_of('[', at);
+      names.emplace(name.substr(at, name.find_first_of(".]", at) - at));
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 Page configuration_page() {

@@ -42,6 +42,8 @@ class Page {
   /// Returns the keys for a terminal, of all tables or of those with this header ("data", "data.mask").
   /// errors: ConfigError when there is no such table.
   [[nodiscard]] std::string plain(const std::string& header = {}) const;
+  /// Returns the outermost tables of a command, such as "data" of `invert`.
+  [[nodiscard]] std::vector<std::string> outermost(std::string_view command) const;
 
  private:
   struct Table {

@@ -32,6 +32,7 @@ std::vector<Finding> check(const std::vector<StationData>& stations) {
     check_tensors(stations[at], findings[at]);
   });
   check_places(stations, findings);
+  check_duplicates(stations, findings);
   check_frames(stations, findings);
   std::vector<Finding> all;
   for (const StationFindings& each : findings) std::ranges::move(each.sorted(), std::back_inserter(all));

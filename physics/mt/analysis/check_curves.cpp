@@ -176,28 +176,34 @@ class CurveCheck {
   }
 
   void check_errors(Element element) {
-    std::vector<double> relative;
-    int n = 0, n_missing = 0;
+    std::vector<double> relative, missing_s, small_s, large_s;
+    std::size_t n = 0;
     for (const StationRow& row : station_.rows) {
       if (row.is_missing(element)) continue;
       ++n;
-      const double error = row.errors[element] / std::abs(row.values[element]);
-      error > 0.0 ? relative.push_back(error) : void(++n_missing);
+      const double error = row.errors[element] / std::abs(row.values[element]),
+                   period_s = 1.0 / row.frequency_hz;
+      error > 0.0 ? relative.push_back(error) : missing_s.push_back(period_s);
+      if (error < least_relative_error) small_s.push_back(period_s);
+      if (error > largest_relative_error) large_s.push_back(period_s);
     }
-    if (n < enough) return;
+    if (n < static_cast<std::size_t>(enough)) return;
     const std::string_view name = rule_of(element).name;
-    if (2 * n_missing > n)
+    if (2 * missing_s.size() > n)
       add(Severity::warning, "no_errors",
-          fmt::format("{} of {} values of {} have no error", n_missing, n, name),
+          fmt::format("{} of {} values of {} have no error, at {}", missing_s.size(), n, name,
+                      periods_in_words(missing_s)),
           "a floor: --floor impedance=0.05, or [data.floors]");
     const double middle = median(relative);
     if (middle < least_relative_error)
       add(Severity::warning, "errors_too_small",
-          fmt::format("the median error of {} is {:.1e} of |Z|, smaller than instruments are", name, middle),
+          fmt::format("the median error of {} is {:.1e} of |Z|, smaller than instruments are: at {}", name,
+                      middle, periods_in_words(small_s)),
           "a floor: --floor impedance=0.05, or [data.floors]");
     if (middle > largest_relative_error)
       add(Severity::warning, "errors_too_large",
-          fmt::format("the median error of {} is {:.0f} % of |Z|", name, 100.0 * middle),
+          fmt::format("the median error of {} is {:.0f} % of |Z|, with more than {:.0f} % at {}", name,
+                      100.0 * middle, 100.0 * largest_relative_error, periods_in_words(large_s)),
           "--edi-variance of_each_part or of_complex_element, if .VAR was meant otherwise");
   }
 
@@ -245,12 +251,11 @@ class CurveCheck {
                       rule_of(element).name, bound.rms, 100.0 * relative_floor_of_bound),
           "look at rho and phase beside each other; a section cannot fit such a curve");
     if (bound.outliers.empty()) return;
-    std::vector<std::string> periods;
-    for (const std::size_t k : bound.outliers)
-      periods.push_back(fmt::format("{:.3g}", 1.0 / curve[k].frequency_hz));
+    std::vector<double> periods_s;
+    for (const std::size_t k : bound.outliers) periods_s.push_back(1.0 / curve[k].frequency_hz);
     add(Severity::note, "outliers",
-        fmt::format("{} of {} periods of {} lie off the curve that a layered earth can have: {} s",
-                    periods.size(), curve.size(), rule_of(element).name, fmt::join(periods, ", ")),
+        fmt::format("{} of {} periods of {} lie off the curve that a layered earth can have: {}",
+                    periods_s.size(), curve.size(), rule_of(element).name, periods_in_words(periods_s)),
         "--mask SITE:FROM,TO takes periods out; Huber's norm gives them less weight");
   }
 
@@ -283,13 +288,14 @@ class CurveCheck {
     std::vector<double> steps;
     for (std::size_t k = 0; k + 1 < station_.rows.size(); ++k)
       steps.push_back(std::log(station_.rows[k].frequency_hz / station_.rows[k + 1].frequency_hz));
-    const double usual = median(steps);
-    const auto widest = std::ranges::max_element(steps);
-    const StationRow& before = station_.rows[static_cast<std::size_t>(widest - steps.begin())];
-    if (*widest > gap_over_usual * usual && *widest > std::numbers::ln10)
-      add(Severity::note, "gap",
-          fmt::format("no periods from {:.3g} to {:.3g} s", 1.0 / before.frequency_hz,
-                      std::exp(*widest) / before.frequency_hz),
+    const double least = std::fmax(gap_over_usual * median(steps), std::numbers::ln10);
+    std::vector<std::string> gaps;
+    for (std::size_t k = 0; k < steps.size(); ++k)
+      if (steps[k] > least)
+        gaps.push_back(fmt::format("{:.3g} to {:.3g} s", 1.0 / station_.rows[k].frequency_hz,
+                                   1.0 / station_.rows[k + 1].frequency_hz));
+    if (!gaps.empty())
+      add(Severity::note, "gap", fmt::format("no periods from {}", fmt::join(gaps, " and from ")),
           "none is needed; AMT and LMT of one place may be two files");
   }
 

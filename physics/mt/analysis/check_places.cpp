@@ -2,7 +2,6 @@
 // These rules are about where stations stand.
 #include "engine/core/median.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
-#include "physics/mt/merge.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -20,13 +19,35 @@ using core::median;
 // second is right, and one beyond the third is named whatever the reason.
 constexpr double apart_over_usual = 5.0, near_over_usual = 3.0, far_over_usual = 10.0;
 constexpr double least_apart_deg = 1.0;
-constexpr double same_place_m = 1.0, metres_per_degree = 111'000.0;
+constexpr double metres_per_degree = 111'000.0;
 constexpr double highest_m = 9000.0, deepest_m = -11000.0;
+
+/// Returns what is impossible in the place that a file states: a coordinate beyond its limit, or what the
+/// reader says of one that it left out; empty where there is nothing.
+std::string impossible_in(const StationData& station) {
+  const auto beyond = [](double value_deg, double most_deg, const char* what) {
+    return std::abs(value_deg) > most_deg
+               ? fmt::format("the {} is {:g} degrees, beyond {:g}, which is impossible", what, value_deg,
+                             most_deg)
+               : std::string();
+  };
+  const Station& site = station.site;
+  if (const std::string text = beyond(site.latitude_deg, 90.0, "latitude"); !text.empty()) return text;
+  if (const std::string text = beyond(site.longitude_deg, 360.0, "longitude"); !text.empty()) return text;
+  const auto remark = std::ranges::find_if(station.remarks, [](const std::string& each) {
+    return each.find("which is impossible; taken as unknown") != std::string::npos;
+  });
+  if (remark == station.remarks.end() || std::isfinite(site.latitude_deg + site.longitude_deg)) return {};
+  const std::size_t end_of_place = remark->find(": ");
+  return end_of_place == std::string::npos ? *remark : remark->substr(end_of_place + 2);
+}
 
 void check_place(const StationData& station, StationFindings& findings) {
   const Station& site = station.site;
   if (station.local_frame || std::isfinite(site.y_m)) return;
-  if (!std::isfinite(site.latitude_deg) || !std::isfinite(site.longitude_deg))
+  if (const std::string text = impossible_in(station); !text.empty())
+    findings.add(Severity::error, "impossible_place", text, "correct it in the file");
+  else if (!std::isfinite(site.latitude_deg) || !std::isfinite(site.longitude_deg))
     findings.add(Severity::warning, "no_place", "latitude or longitude is missing",
                  "write them into the file");
   else if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
@@ -129,12 +150,6 @@ void check_places(const std::vector<StationData>& stations, std::vector<StationF
     const Station& site = stations[k].site;
     check_place(stations[k], findings[k]);
     if (stations.size() > 2 && !stations[k].local_frame) check_distance(site, k, crowd, findings[k]);
-    if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0) continue;
-    for (std::size_t other = 0; other < k; ++other)
-      if (distance_m(stations[k], stations[other]) < same_place_m)
-        findings[k].add(Severity::note, "same_place",
-                        fmt::format("stands where {} does", stations[other].site.name),
-                        "inversions merge bands of one place; else leave one out: --sites");
   }
 }
 

@@ -34,6 +34,12 @@ class StationFindings {
 void check_curves(const StationData& station, double usual_ohm_m, StationFindings& findings);
 /// Looks at the tensors of one station: distortion.
 void check_tensors(const StationData& station, StationFindings& findings);
+/// Returns a few of the periods, the shortest first, and how many more there are: "1, 2, 3, 4, 5 s and 7
+/// more".
+[[nodiscard]] std::string periods_in_words(std::vector<double> periods_s);
+/// Looks at stations of one place or of one name, whether they agree. shape: findings (stations). errors:
+/// those of `rotated`.
+void check_duplicates(const std::vector<StationData>& stations, std::vector<StationFindings>& findings);
 /// Looks at the places of all stations. shape: findings (stations).
 void check_places(const std::vector<StationData>& stations, std::vector<StationFindings>& findings);
 /// Looks at the axes of all stations, by what they state and by what their neighbours have. shape: findings

@@ -328,7 +328,7 @@ TEST_CASE("observations: names and periods in vain are errors of the configurati
   CHECK_THAT(refusal("period_min_s = 1e8\n"), tests::HasId("no_period"));
   CHECK_THAT(refusal("[[data.mask]]\nstation = \"b\"\n"),
              tests::HasId("unknown_station", {"c.toml:6", "data.mask[0].station", "b"}));
-  CHECK_THAT(refusal("[[data.floor]]\nkind = \"phase\"\nfloor = 1.0\nstation = \"b\"\n"),
+  CHECK_THAT(refusal("[[data.floor]]\nkind = \"impedance\"\nfloor = 1.0\nstation = \"b\"\n"),
              tests::HasId("unknown_station", {"c.toml:8", "data.floor[0].station", "b"}));
   const auto masked = [&] { (void)observe(rows, lines + "[[data.mask]]\nstation = \"a\"\n"); };
   CHECK_THAT(tests::error_of<core::InvalidArgument>(masked),

@@ -159,6 +159,12 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
           "[apps]") {
   CHECK_THAT(refusal(minimal + "[inversion]\ntarget = 1.0\n"),
              HasId("unknown_key", {"c.toml:4", "target_rms"}));
+  CHECK_THAT(refusal("[dat]\nedi_folder = \"edi\"\n[inversions]\n"),
+             HasId("unknown_key", {"c.toml:1", "\"dat\"; did you mean [data]?", "c.toml:3", "[inversion]?"}));
+  CHECK_THAT(refusal("[somewhere]\n"),
+             HasId("unknown_key", {"c.toml:1", "\"somewhere\"", "[bounds], [data]"}));
+  CHECK_THAT(refusal("[data]\nkind = \"impedance\"\nedi_foldr = \"edi\"\n"),
+             HasId("unknown_key", {"c.toml:3", "data.edi_foldr", "did you mean \"data.edi_folder\"?"}));
   CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"),
              HasId("exclusive_keys", {"c.toml:3", "modem_file", "edi_folder"}));
   CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0]\nfrequencies = \"all\"\n"),
@@ -269,6 +275,33 @@ TEST_CASE("configuration: strike and declination are those of the selection, uns
   CHECK(usual.frequencies == physics::mt::FrequencyChoice::all);
   CHECK(read(minimal + "frequencies = \"shared\"\n").data.selection.frequencies ==
         physics::mt::FrequencyChoice::shared);
+}
+
+TEST_CASE("configuration: floors of data that are not inverted are refused, or named once the files are read",
+          "[apps]") {
+  const std::string rho = minimal + "kind = \"log10_rho_phase\"\n";
+  CHECK_THAT(
+      refusal(rho + "[data.floors]\nimpedance_relative = 0.05\n"),
+      HasId("not_chosen", {"c.toml:5", "data.floors.impedance_relative", "needs impedances among the data"}));
+  CHECK_THAT(refusal(rho + "[data.floors]\nlog10_rho = 0.1\ntipper_absolute = 0.02\n"),
+             HasId("not_chosen", {"c.toml:6", "tipper_absolute", "needs tippers"}));
+  CHECK_THAT(refusal(rho + "[[data.floor]]\nkind = \"impedance\"\nfloor = 0.05\n"),
+             HasId("not_chosen", {"c.toml:5", "data.floor[0].kind", "needs impedances"}));
+  CHECK(read(rho + "tipper = true\n[data.floors]\ntipper_absolute = 0.02\n").data.floors.tipper_absolute ==
+        0.02);
+  // A choice on the command line leaves the floors of the file alone.
+  const config::Config chosen = read(minimal + "[data.floors]\nimpedance_relative = 0.05\nphase_deg = 2.0\n",
+                                     {"data.kind=log10_rho_phase"});
+  CHECK((chosen.data.floors.phase_deg == 2.0 && chosen.toml.find("impedance_relative") == std::string::npos));
+  // Without a kind it is the files that tell.
+  const config::DataConfig open =
+      read(minimal + "[data.floors]\nimpedance_relative = 0.06\nphase_deg = 2.0\n").data;
+  const std::vector<std::string> idle = config::floors_without_effect(open, open.selection);
+  REQUIRE(idle.size() == 1);
+  CHECK_THAT(idle[0], Catch::Matchers::Contains("c.toml:4: data.floors.impedance_relative"));
+  const config::Config echoed = read(rho);
+  CHECK(echoed.toml.find("impedance_relative") == std::string::npos);
+  CHECK(read(echoed.toml).data.floors.log10_rho == echoed.data.floors.log10_rho);
 }
 
 TEST_CASE("configuration: floors and masks of single stations, modes and periods follow the general ones",
@@ -472,7 +505,8 @@ TEST_CASE(
 TEST_CASE("configuration: that of a training is told as such", "[apps]") {
   CHECK_THAT(refusal("[grid]\nn_layers = 8\n[[prior.generator]]\nkind = \"layers\"\n"),
              HasId("other_command", {"c.toml", "[data]", "[prior]", "mt_invert train"}));
-  CHECK_THAT(refusal("[inversion]\ntarget_rms = 2\n[prior]\nseed = 1\n"), HasId("no_data"));
+  CHECK_THAT(refusal("[inversion]\ntarget_rms = 2\n[prior]\nseed = 1\n"),
+             HasId("unknown_key", {"c.toml:3", "\"prior\""}));
 }
 
 TEST_CASE("configuration: soundings alone refuse the tables that they cannot honour, by name", "[apps]") {

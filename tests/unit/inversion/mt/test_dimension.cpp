@@ -116,6 +116,16 @@ TEST_CASE("recipe: the iterations of a volume may run on its grid, those of a se
       HasId("meshes_of_cells", {"--dim 3"}));
 }
 
+TEST_CASE("recipe: no refinement of a volume may be asked for as it is of a section, some may not",
+          "[inversion]") {
+  const physics::mesh::Earth earth{physics::mesh::TensorGrid(
+      physics::mesh::Edges{.x_m = {-2e3, 0, 2e3}, .y_m = {-2e3, 0, 2e3}, .z_m = {0, 1000, 2000}})};
+  CHECK_NOTHROW(mt::Simulations<mt::Volumes>(MPI_COMM_SELF, earth, {.max_nodes = 0}));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { mt::Simulations<mt::Volumes>(MPI_COMM_SELF, earth, {.max_nodes = 5000}); }),
+             HasId("max_nodes_of_volume", {"5000", "set it to 0", "--dim 3"}));
+}
+
 TEST_CASE("recipe: matrices are further unknowns of a volume, as many as its impedances mix", "[inversion]") {
   const mt::ProblemOptions options{.dimension = 3,
                                    .distortion = mt::DistortionMatrixOptions{.sigma = 0.3},

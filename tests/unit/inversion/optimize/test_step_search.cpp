@@ -53,6 +53,30 @@ Searched search(double present_rms, const std::function<double(const Candidate&)
 }  // namespace
 
 TEST_CASE(
+    "step search: the first lambda is no smaller than the data ask for, also where they cannot be fitted",
+    "[inversion]") {
+  /// A system whose linearized rms falls from 4 to 3 within a decade about λ = 10, or to 0 for good data.
+  class Falling final : public inversion::optimize::GaussNewtonSystem {
+   public:
+    explicit Falling(double least) : least_(least) {}
+    [[nodiscard]] std::optional<Eigen::VectorXd> jump(double /*lambda*/) const override { return {}; }
+    [[nodiscard]] std::optional<Eigen::VectorXd> creep(double /*lambda*/) const override { return {}; }
+    [[nodiscard]] double linear_rms(double lambda) const override {
+      return least_ + (4.0 - least_) * lambda / (lambda + 10.0);
+    }
+    [[nodiscard]] inversion::optimize::SystemSpace space() const override {
+      return inversion::optimize::SystemSpace::data;
+    }
+    [[nodiscard]] double scale() const override { return 1000.0; }
+
+   private:
+    double least_;
+  };
+  CHECK(inversion::optimize::automatic_lambda(Falling(0.0), 1.0, 4.0) == Approx(10.0));
+  CHECK(inversion::optimize::automatic_lambda(Falling(3.0), 1.0, 4.0) == Approx(1.0));
+}
+
+TEST_CASE(
     "step search: a creeping step to the target that hardly adds roughness is taken without looking for a "
     "larger lambda",
     "[inversion]") {

@@ -5,6 +5,7 @@
 #include "io/model/hdf5.hpp"
 #include "io/model/read.hpp"
 #include "io/survey/kinds.hpp"
+#include "io/survey/read.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -73,6 +74,31 @@ TEST_CASE(
       folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
   CHECK(three_d.format == "ModEM 3-D data");
   CHECK(three_d.code == core::ExitCode::format);
+}
+
+TEST_CASE("info: files that are known but not read say what they are and what to give", "[info]") {
+  const TemporaryFolder folder;
+  const auto says = [&](const std::string& text, const std::string& words) {
+    const std::string path = write_text(folder, "f.txt", text);
+    const auto info = info::describe_file(path);
+    CHECK(info.code == core::ExitCode::format);
+    CHECK_THAT(info.status, Catch::Contains("f.txt:1: ") && Catch::Contains(words));
+    CHECK_THAT(error_of<core::FormatError>([&] { (void)survey::read(path); }), HasId("not_read", {words}));
+    CHECK_THAT(error_of<core::FormatError>([&] { (void)model::read_model(path); }),
+               HasId("not_read", {words}));
+  };
+  says("Format:  EMData_1.1\n! x\n# Frequencies: 1\n1\n", "data of Occam1D are not read");
+  says(" Format:    EMResp_1.2\n", "responses of Occam1D are not read");
+  says("Format: Resistivity1DMod_1.0\n#LAYERS: 2\n", "models of Occam1D are not read");
+  says("Format: OCCAM2MTMOD_1.0\nModel Name: a\n", "give the iteration file");
+  says("MESH FILE of a program\n   0  57  32  0  0  2\n 279.0 164.1\n", "mesh of an Occam2D model");
+  says("1.0 1.0 5.0 0.0 4.8 4.9 -0.01\n1.0 1.0 6.0 0.0 8.5 7.0 0.17\n", "give the data file");
+  says("#Format: EM2DModelFile\nNY: 2\n", "models of HMCMT are not read");
+  says("9 2 0 0\n1 -5e5 -5e5\n2 -5e5 5e5\n", "give the .resistivity file");
+  says("# sitename: A01 easting: 0 m\n# periods (s) ReZxx ImZxx\n0.56 1 2\n", "tables of impedances by site");
+  // Models of ModEM whose first lines are counts and widths stay models.
+  CHECK(survey::kind_of_file(write_text(folder, "m", "3 2 1 0\n1 1 1\n1 1\n1\n1 2 3 4 5 6\n")) ==
+        survey::FileKind::modem_model_3d);
 }
 
 TEST_CASE("info: ModEM 3-D files state cells, sites, origin, sign, units and areas", "[info]") {

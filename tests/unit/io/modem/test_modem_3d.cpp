@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/modem.hpp"
+#include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
 #include "physics/mt/selection.hpp"
 #include "physics/mt/units.hpp"
@@ -177,7 +178,8 @@ TEST_CASE("ModEM 3-D data: channels of an inter-station function may differ at i
 TEST_CASE("ModEM 3-D data: what cannot be held is refused with file and line", "[modem]") {
   const std::string z = header("Full_Impedance", "+", "Ohm"), place = "10 a 0 0 1 2 3 ";
   CHECK_THAT(data_message(header("Full_Vertical_Magnetic", "+", "[]")),
-             HasId("unsupported_block", {"d.dat:3", "Full_Vertical_Magnetic"}));
+             HasId("unknown_block", {"d.dat:3", "types TE_Impedance", "Phase_Tensor",
+                                     "got \"Full_Vertical_Magnetic\"", "remove this block"}));
   const std::string m = header("Full_Interstation_TF", "+", "[]");
   CHECK_THAT(data_message(m + place + "MXX 1 2 0.1\n"),
              HasId("wrong_columns", {"d.dat:9", "17 to 21", "11"}));
@@ -199,6 +201,16 @@ TEST_CASE("ModEM 3-D data: what cannot be held is refused with file and line", "
              HasId("turned_channels", {"d.dat:9", "Phase_Tensor"}));
   CHECK_THAT(data_message(header("Off_Diagonal_Rho_Phase", "+", "[]") + place + "RHOXY -1 0.1\n"),
              HasId("resistivity_not_positive", {"d.dat:9", "-1"}));
+}
+
+TEST_CASE("ModEM 3-D data: a file of a type that is not read is one of ModEM all the same", "[modem]") {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "d.dat", header("Extended_Tensor", "+", "[]"));
+  CHECK(survey::kind_of_file(path) == survey::FileKind::modem_data_3d);
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)survey::read(path); }),
+             HasId("unknown_block", {"d.dat:3", "got \"Extended_Tensor\""}));
+  const std::string list = write_text(folder, "list", "# names\n> one\n> two\n> three\n");
+  CHECK(survey::kind_of_file(list) == survey::FileKind::unknown);
 }
 
 TEST_CASE("ModEM 3-D model: widths go north, values of a row south, and the origin places both", "[modem]") {

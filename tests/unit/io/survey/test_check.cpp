@@ -99,7 +99,7 @@ TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of the
   CHECK(has(7, "elevation"));
   stations[8].site.latitude_deg = stations[9].site.latitude_deg;
   stations[8].site.longitude_deg = stations[9].site.longitude_deg;
-  CHECK(has(9, "same_place"));
+  CHECK(has(9, "contradictory_duplicate"));
   for_each(stations[10], [](StationRow& r) { r.azimuths = ChannelAzimuths::along(33.0); });
   CHECK(has(10, "other_frame"));
   for_each(stations[11], [](StationRow& r) { r.values[Element::tzx] = r.values[Element::tzy] = 2.0; });
@@ -108,6 +108,88 @@ TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of the
   for (std::size_t k = 0; k + 1 < findings.size(); ++k)
     if (findings[k].station == findings[k + 1].station)
       CHECK(findings[k].severity >= findings[k + 1].severity);
+}
+
+TEST_CASE("check: findings on errors, gaps and outliers name their periods", "[survey]") {
+  std::vector<StationData> stations{io::survey::read_folder(source_path("data/samtex/edi_kim_eto")).at(3)};
+  const auto text_of_finding = [&](const std::string& id) -> std::string {
+    for (const Finding& each : check(stations))
+      if (each.id == id) return each.text;
+    return "";
+  };
+  std::vector<StationRow>& rows = stations[0].rows;
+  for (StationRow& row : rows) row.errors[Element::zxy] = not_given;
+  const double shortest_s = 1.0 / rows.front().frequency_hz;
+  CHECK_THAT(text_of_finding("no_errors"),
+             Catch::Contains(
+                 fmt::format("have no error, at {:.3g}, {:.3g}", shortest_s, 1.0 / rows[1].frequency_hz)) &&
+                 Catch::Contains(fmt::format("s and {} more", rows.size() - 5)));
+  for (StationRow& row : rows) row.errors[Element::zxy] = 1e-3 * std::abs(row.values[Element::zxy]);
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (k != 1) rows[k].errors[Element::zxy] *= 1000.0;
+  CHECK_THAT(text_of_finding("errors_too_large"),
+             Catch::Contains(
+                 fmt::format("more than 50 % at {:.3g}, {:.3g}", shortest_s, 1.0 / rows[2].frequency_hz)));
+  std::erase_if(rows, [](const StationRow& r) { return r.frequency_hz < 1.0 && r.frequency_hz > 0.05; });
+  const auto after = std::ranges::find_if(rows, [](const StationRow& r) { return r.frequency_hz <= 0.05; });
+  CHECK_THAT(text_of_finding("gap"),
+             Catch::Contains(fmt::format("no periods from {:.3g} to {:.3g} s",
+                                         1.0 / std::prev(after)->frequency_hz, 1.0 / after->frequency_hz)));
+}
+
+TEST_CASE("check: an impossible latitude is an error with its value", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/samtex/edi_kim_eto"));
+  const auto found = [&](std::size_t k) {
+    for (const Finding& each : check(stations))
+      if (each.station == stations[k].site.name && (each.id == "impossible_place" || each.id == "no_place"))
+        return each;
+    return Finding{};
+  };
+  stations[2].site.latitude_deg = 95.0;
+  CHECK((found(2).id == "impossible_place" && found(2).severity == Severity::error));
+  CHECK_THAT(found(2).text, Catch::Contains("the latitude is 95 degrees"));
+  const TemporaryFolder folder;
+  std::string edi = text_of_file(source_path("data/gabbs_valley/edi/gv100.edi"));
+  const std::size_t at = edi.find("LAT="), end = edi.find_first_of("\r\n", at);
+  edi.replace(at, end - at, "LAT=95:30:00");
+  stations = io::survey::read(write_text(folder, "far.edi", edi));
+  CHECK((found(0).id == "impossible_place" && found(0).severity == Severity::error));
+  CHECK_THAT(found(0).text, Catch::Contains("latitude \"95:30:00\" is beyond 90 degrees"));
+  stations[0].remarks.clear();
+  CHECK((found(0).id == "no_place" && found(0).severity == Severity::warning));
+}
+
+TEST_CASE("check: duplicates that agree are notes, those that contradict each other warnings", "[survey]") {
+  const StationData gv100 = io::survey::read(source_path("data/gabbs_valley/edi/gv100.edi")).front();
+  const auto found = [&](const std::vector<StationData>& stations) {
+    std::vector<Finding> all;
+    for (const Finding& each : check(stations))
+      if (each.id == "same_place" || each.id == "contradictory_duplicate") all.push_back(each);
+    REQUIRE(all.size() == 1);
+    return all.front();
+  };
+  StationData other = gv100;
+  other.site.name = "other";
+  const Finding same = found({gv100, other});
+  CHECK((same.severity == Severity::note && same.station == "other"));
+  CHECK_THAT(same.text, Catch::Contains("stands where gv100 does, and both agree at"));
+  for (std::size_t k = 0; k < other.rows.size(); ++k)
+    if (k % 4 != 0) other.rows[k].values[Element::zxy] *= 4.0;
+  const Finding unlike = found({gv100, other});
+  CHECK(unlike.severity == Severity::warning);
+  CHECK_THAT(unlike.text,
+             Catch::Contains("stands where gv100 does, but its impedances differ by more than 3 errors") &&
+                 Catch::Contains(" more"));
+  // Of one name: files that are read as one survey.
+  const TemporaryFolder folder;
+  std::string edi = text_of_file(source_path("data/gabbs_valley/edi/gv100.edi"));
+  const std::string first = write_text(folder, "a.edi", edi);
+  const std::size_t at = edi.find("LAT="), end = edi.find_first_of("\r\n", at);
+  edi.replace(at, end - at, "LAT=38.9");
+  const Finding moved = found(io::survey::read_files({first, write_text(folder, "b.edi", edi)}));
+  CHECK((moved.severity == Severity::warning && moved.station == "gv100_2"));
+  CHECK_THAT(moved.text,
+             Catch::Contains("is another station with the name gv100, ") && Catch::Contains(" m from it"));
 }
 
 TEST_CASE("check: a tipper is named where a third of it is smaller than a tilted sensor gives", "[survey]") {

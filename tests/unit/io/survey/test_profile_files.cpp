@@ -130,7 +130,7 @@ TEST_CASE("files of a profile: what a format cannot hold is named", "[survey]") 
     INFO(core::word(format));
     const auto profile = survey::profile_data(stations, format, {});
     CHECK(loses(profile.lost, "zxx, zyy"));
-    CHECK(loses(profile.lost, "1 readings in a frame other than"));
+    CHECK(loses(profile.lost, "1 data in a frame other than"));
     CHECK(loses(profile.lost, "data without an error") == (format != WriteFormat::modem2d));
     CHECK(loses(profile.lost, "latitudes") == (format != WriteFormat::modem2d));
     CHECK(loses(profile.lost, "elevations") == (format != WriteFormat::mare2dem));

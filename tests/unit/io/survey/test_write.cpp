@@ -86,6 +86,79 @@ TEST_CASE("writing: a file of ModEM has the values of all stations, in one frame
   CHECK(std::abs(first->site.x_m) > 1000.0);
 }
 
+namespace {
+
+/// A station with a phase tensor at 2 s and nothing else, at the x that its latitude has on a map.
+StationData phase_tensor_at(const std::string& name, double latitude_deg) {
+  StationData station;
+  station.site = {.name = name, .y_m = 0.0, .latitude_deg = latitude_deg, .longitude_deg = 20.0};
+  station.site.x_m = 111e3 * (latitude_deg - 10.0);
+  station.local_frame = physics::mt::LocalFrame{10.0, 20.0, 0.0};
+  for (const char* each : {"phase_tensor_xx", "phase_tensor_xy", "phase_tensor_yx", "phase_tensor_yy"})
+    (void)station.add({physics::mt::datum_from(each), 0.5, 0.125 + latitude_deg, 0.02, 0.0});
+  return station;
+}
+
+}  // namespace
+
+TEST_CASE("writing: phase tensors alone go to a survey file and to ModEM, other formats say that they cannot",
+          "[survey]") {
+  const TemporaryFolder folder;
+  const std::vector<StationData> stations{phase_tensor_at("a", 10.0), phase_tensor_at("b", 10.1)};
+  for (const auto& [format, name] :
+       {std::pair{WriteFormat::survey, "all.h5"}, std::pair{WriteFormat::modem, "all.dat"}}) {
+    INFO(name);
+    CHECK(survey::write(folder / name, stations, format).lost.empty());
+    const std::vector<StationData> back = survey::read(folder / name);
+    REQUIRE(back.size() == 2);
+    CHECK(back[1].rows.empty());
+    REQUIRE(back[1].readings.size() == 4);
+    for (std::size_t k = 0; k < 4; ++k) {
+      CHECK(back[1].readings[k].datum == stations[1].readings[k].datum);
+      CHECK(back[1].readings[k].value == stations[1].readings[k].value);
+      CHECK(back[1].readings[k].sigma == stations[1].readings[k].sigma);
+    }
+  }
+  for (const WriteFormat format :
+       {WriteFormat::edi, WriteFormat::emtf, WriteFormat::zfile, WriteFormat::jones, WriteFormat::csv,
+        WriteFormat::wsinv, WriteFormat::modem2d, WriteFormat::occam2d, WriteFormat::mare2dem}) {
+    INFO(core::word(format));
+    CHECK_THAT(error_of<core::InvalidArgument>(
+                   [&] { static_cast<void>(survey::write(folder / "no", stations, format)); }),
+               HasId("nothing_held", {"phase_tensor_xx", std::string(core::word(format)), ".h5"}));
+    CHECK_FALSE(std::filesystem::exists(folder / "no"));
+  }
+}
+
+TEST_CASE("writing: ModEM gets the phase tensors that stations state, of the axes of its map alone",
+          "[survey]") {
+  const TemporaryFolder folder;
+  std::vector<StationData> stations{phase_tensor_at("a", 10.0), phase_tensor_at("b", 10.1),
+                                    phase_tensor_at("c", 10.2)};
+  stations[2].readings.clear();
+  StationRow& row = stations[2].row_at(0.5);
+  for (const physics::mt::Element element : physics::mt::all_elements) {
+    if (!physics::mt::is_impedance(element)) continue;
+    row.values[element] = {1.0 + static_cast<double>(physics::mt::index_of(element)), 2.0};
+    row.errors[element] = 0.1;
+  }
+  stations[0].readings[0].azimuth_deg = 30.0;
+  const survey::WriteResult mixed = survey::write(folder / "mixed.dat", stations, WriteFormat::modem);
+  CHECK(mixed.lost == std::vector<std::string>{"phase_tensor_xx along 30 degrees on a map with x along 0"});
+  const std::vector<StationData> back = survey::read(folder / "mixed.dat");
+  REQUIRE(back.size() == 3);
+  std::size_t n_readings = 0, n_rows = 0;
+  for (const StationData& station : back) {
+    n_readings += station.readings.size();
+    n_rows += station.rows.size();
+  }
+  CHECK((n_readings == 7 && n_rows == 1));
+  const survey::WriteResult edi = survey::write(folder / "edi", stations, WriteFormat::edi);
+  CHECK(edi.paths == std::vector{folder / "edi/c.edi"});
+  CHECK(edi.lost == std::vector<std::string>{"coordinates x and y",
+                                             "stations without impedances and tippers (2 stations)"});
+}
+
 TEST_CASE("writing: several stations want a folder, and names of sites become names of files", "[survey]") {
   const TemporaryFolder folder;
   std::vector<StationData> stations = gabbs();
@@ -126,8 +199,29 @@ TEST_CASE("table of transfer functions: columns may lack, and senseless rows are
   const auto refusal = [&](const std::string& text) {
     return error_of<core::FormatError>([&] { static_cast<void>(survey::read_rows_csv(file(text))); });
   };
-  CHECK_THAT(refusal("site,Zxy_re_ohm\na,1\n"), HasId("no_column", {"period_s"}));
-  CHECK_THAT(refusal("site,period_s\na,-1\n"), HasId("wrong_row", {"row 1", "-1"}));
-  CHECK_THAT(refusal("site,period_s\na,1\na,1\n"), HasId("repeated_frequency", {"row 2"}));
-  CHECK_THAT(refusal("site,period_s,Zxy_re_ohm\na,1,x\n"), HasId("not_numbers", {"Zxy_re_ohm"}));
+  const std::string head = "site,period_s,Zxy_re_ohm,Zxy_im_ohm\n";
+  CHECK_THAT(refusal(head + "a,-1,1,1\n"), HasId("wrong_row", {"row 1", "-1"}));
+  CHECK_THAT(refusal(head + "a,1,1,1\na,1,1,1\n"), HasId("repeated_frequency", {"row 2"}));
+  CHECK_THAT(refusal(head + "a,1,x,1\n"), HasId("not_numbers", {"Zxy_re_ohm"}));
+}
+
+TEST_CASE("table of transfer functions: columns that are missing are named with those that are there",
+          "[survey]") {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& header) {
+    std::ofstream(folder / "t.csv") << "# a remark\n" << header << "\n";
+    CHECK(survey::kind_of_file(folder / "t.csv") == survey::FileKind::csv_rows);
+    return error_of<core::FormatError>([&] { static_cast<void>(survey::read(folder / "t.csv")); });
+  };
+  CHECK_THAT(refusal("site,longitude_deg,frequency_hz,Zxy_re_ohm,Zxy_im_ohm"),
+             HasId("no_column", {"t.csv:2", "expected column latitude_deg in",
+                                 "found site, longitude_deg, frequency_hz, Zxy_re_ohm, Zxy_im_ohm;"}));
+  CHECK_THAT(refusal("site,latitude_deg,longitude_deg,frequency_hz,Zxy_im_ohm,Tzy_error"),
+             HasId("no_column", {"t.csv:2", "expected columns Zxy_re_ohm, Tzy_re, Tzy_im in"}));
+  CHECK_THAT(refusal("station,period,Zxy_re_ohm,Zxy_im_ohm"),
+             HasId("no_column", {"t.csv:2", "expected columns site, frequency_hz (or period_s) in"}));
+  CHECK_THAT(refusal("site,period_s,zxy_re,zxy_im"),
+             HasId("no_column", {"expected column Zxy_re_ohm (or another element) in", "zxy_re"}));
+  std::ofstream(folder / "map.csv") << "site,period_s,x_m,y_m,Zxx_re_ohm,Zxx_im_ohm\n";
+  CHECK(survey::kind_of_file(folder / "map.csv") == survey::FileKind::csv_table);
 }

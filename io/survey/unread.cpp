@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/unread.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace lodestone::io::survey {
+namespace {
+
+constexpr std::size_t looked_at = 8192;
+
+/// The first lines of a file that are not empty.
+using Lines = std::vector<std::string_view>;
+
+Lines first_lines(std::string_view bytes) {
+  constexpr std::size_t most = 4;
+  Lines out;
+  for (const auto line : text::split_lines(bytes)) {
+    if (out.size() < most && !text::trimmed(line).empty()) out.push_back(text::trimmed(line));
+  }
+  return out;
+}
+
+/// Returns the numbers of a line; nothing where a word is none.
+std::vector<double> numbers_of(std::string_view line) {
+  std::vector<double> numbers;
+  for (const auto word : text::words(line)) {
+    const auto number = text::number(word);
+    if (!number) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+bool is_whole(double number, double least, double most) {
+  return number == static_cast<double>(static_cast<long>(number)) && number >= least && number <= most;
+}
+
+/// A first line "Format: NAME" and what such a file is.
+struct Named {
+  std::string_view format, what;
+};
+constexpr std::array<Named, 5> named{{
+    {"emdata_1.",
+     "data of Occam1D are not read; give the file of the station they were made from, or a CSV table of "
+     "transfer functions"},
+    {"emresp_1.",
+     "responses of Occam1D are not read; give the file of the station, or a CSV table of transfer functions"},
+    {"resistivity1dmod",
+     "models of Occam1D are not read; write the layers into [background] of a TOML model"},
+    {"occam2mtmod",
+     "the file has the cells of an Occam2D model without their resistivities; give the iteration file "
+     "(ITER….iter) that names it"},
+    {"em2dmodelfile", "models of HMCMT are not read; write the model as one of ModEM, or as TOML"},
+}};
+
+std::optional<std::string> by_name(std::string_view first) {
+  const std::string line = text::lower(first.starts_with('#') ? first.substr(1) : first);
+  constexpr std::string_view key = "format:";
+  if (!line.starts_with(key)) return {};
+  const std::string_view format = text::trimmed(std::string_view(line).substr(key.size()));
+  const auto found =
+      std::ranges::find_if(named, [&](const Named& each) { return format.starts_with(each.format); });
+  return found == named.end() ? std::nullopt : std::optional(std::string(found->what));
+}
+
+/// A title, then "0 columns rows 0 0 2".
+bool is_occam2d_mesh(const Lines& lines) {
+  if (lines.size() < 3 || !numbers_of(lines[0]).empty() || lines[0].front() == '#') return false;
+  const std::vector<double> counts = numbers_of(lines[1]);
+  return counts.size() == 6 && counts[0] == 0.0 && is_whole(counts[1], 2, 1e6) &&
+         is_whole(counts[2], 2, 1e6) && counts[3] == 0.0 && counts[4] == 0.0 && counts[5] == 2.0;
+}
+
+/// Rows of site, frequency, type, 0, datum, response and residual.
+bool are_occam2d_responses(const Lines& lines) {
+  constexpr double most_types = 18;
+  const auto is_row = [](std::string_view line) {
+    const std::vector<double> row = numbers_of(line);
+    return row.size() == 7 && is_whole(row[0], 1, 1e6) && is_whole(row[1], 1, 1e6) &&
+           is_whole(row[2], 1, most_types) && row[3] == 0.0;
+  };
+  return lines.size() > 1 && std::ranges::all_of(lines, is_row);
+}
+
+/// "n 2 n_attributes n_marks", then point 0 or 1 with so many numbers more.
+bool is_poly(const Lines& lines) {
+  if (lines.size() < 2) return false;
+  const std::vector<double> head = numbers_of(lines[0]), point = numbers_of(lines[1]);
+  return head.size() == 4 && head[1] == 2.0 && is_whole(head[2], 0, 2) && is_whole(head[3], 0, 1) &&
+         static_cast<double>(point.size()) == 3.0 + head[2] + head[3] &&
+         is_whole(head[0], static_cast<double>(point.size()) + 1.0, 1e9) && is_whole(point[0], 0, 1);
+}
+
+/// "# sitename: …", then a line of names that begin with the periods.
+bool is_table_of_site(const Lines& lines) {
+  return lines.size() > 1 && text::lower(lines[0]).starts_with("# sitename:") &&
+         text::lower(lines[1]).starts_with("# periods");
+}
+
+}  // namespace
+
+std::optional<std::string> unread_kind(std::string_view bytes) {
+  const Lines lines = first_lines(bytes.substr(0, looked_at));
+  if (lines.empty()) return {};
+  if (auto what = by_name(lines[0])) return what;
+  if (is_occam2d_mesh(lines))
+    return "the file has the mesh of an Occam2D model without its resistivities; give the iteration file "
+           "(ITER….iter), whose model file names it";
+  if (are_occam2d_responses(lines))
+    return "responses of Occam2D number sites and frequencies without stating them, so they are not read; "
+           "give the data file (OccamDataFile.dat), which has the measured values";
+  if (is_poly(lines))
+    return "the file has the outlines of a MARE2DEM model without its resistivities; give the .resistivity "
+           "file that names it";
+  if (is_table_of_site(lines))
+    return "tables of impedances by site, as of the Dublin Secret Models, are not read; write a CSV table of "
+           "transfer functions, with a column site, places and errors";
+  return {};
+}
+
+void refuse_unread(const std::string& path) {
+  if (const auto what = unread_kind(text::read_bytes_up_to(path, looked_at)))
+    throw core::FormatError("io::survey::unread#not_read", "{}:1: {}", path, *what);
+}
+
+}  // namespace lodestone::io::survey
