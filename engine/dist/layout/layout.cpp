@@ -67,28 +67,28 @@ void read_ending(Layout& layout, std::string_view part, std::string_view text, c
     return;
   }
   const std::size_t end = part.find(over);
-  const auto how = core::find_word<Partial>(part.substr(0, end));
-  if (end == std::string_view::npos || !how || *how == Partial::no)
+  const auto how = core::find_word<Terms>(part.substr(0, end));
+  if (end == std::string_view::npos || !how || *how == Terms::no)
     throw_not_understood(part,
                          "\"sum over\", \"max over\", \"min over\" or \"one over\" and an axis, or \"on "
                          "host\"",
                          text);
-  layout.partial[static_cast<std::size_t>(mesh.axis_named(part.substr(end + over.size())))] = *how;
+  layout.terms[static_cast<std::size_t>(mesh.axis_named(part.substr(end + over.size())))] = *how;
 }
 
 }  // namespace
 
 Layout whole_layout(int rank_of_tensor, const DeviceMesh& mesh) {
   return {std::vector<Cut>(static_cast<std::size_t>(rank_of_tensor)),
-          std::vector<Partial>(static_cast<std::size_t>(mesh.n_axes()), Partial::no)};
+          std::vector<Terms>(static_cast<std::size_t>(mesh.n_axes()), Terms::no)};
 }
 
 void check_layout(const Layout& layout, const Shape& shape, const DeviceMesh& mesh) {
-  if (std::ssize(layout.cuts) != shape.rank() || std::ssize(layout.partial) != mesh.n_axes())
+  if (std::ssize(layout.cuts) != shape.rank() || std::ssize(layout.terms) != mesh.n_axes())
     throw core::InvalidArgument(
         "Layout#wrong_axes", "expected cuts of {} axes of a tensor {} on a mesh of {} axes, got {} and {}",
-        shape.rank(), shape.text(), mesh.n_axes(), layout.cuts.size(), layout.partial.size());
-  std::vector<bool> used(layout.partial.size());
+        shape.rank(), shape.text(), mesh.n_axes(), layout.cuts.size(), layout.terms.size());
+  std::vector<bool> used(layout.terms.size());
   for (const Cut& cut : layout.cuts) {
     if (cut.grain < 1)
       throw core::InvalidArgument("Layout#wrong_grain", "expected a grain of 1 or more, got {}", cut.grain);
@@ -98,7 +98,7 @@ void check_layout(const Layout& layout, const Shape& shape, const DeviceMesh& me
     for (const Dim axis : cut.axes) use_axis(used, axis, mesh);
   }
   for (int axis = 0; axis < mesh.n_axes(); ++axis) {
-    if (layout.partial[static_cast<std::size_t>(axis)] != Partial::no) use_axis(used, axis, mesh);
+    if (layout.terms[static_cast<std::size_t>(axis)] != Terms::no) use_axis(used, axis, mesh);
   }
 }
 
@@ -127,7 +127,7 @@ Box box_of(const Layout& layout, const Shape& shape, const DeviceMesh& mesh, int
 }
 
 bool same_places(const Layout& a, const Layout& b, const Shape& shape, const DeviceMesh& mesh) {
-  if (a.partial != b.partial || a.memory != b.memory) return false;
+  if (a.terms != b.terms || a.memory != b.memory) return false;
   for (const int rank : mesh.ranks()) {
     const Box of_a = box_of(a, shape, mesh, rank), of_b = box_of(b, shape, mesh, rank);
     if (!(of_a == of_b) && !(of_a.is_empty() && of_b.is_empty())) return false;
@@ -146,8 +146,8 @@ std::string text_of(const Layout& layout, const DeviceMesh& mesh) {
   }
   result = "[" + result + "]";
   for (int axis = 0; axis < mesh.n_axes(); ++axis) {
-    const Partial how = layout.partial[static_cast<std::size_t>(axis)];
-    if (how != Partial::no) result += fmt::format(", {}{}{}", core::word(how), over, name_of(mesh, axis));
+    const Terms how = layout.terms[static_cast<std::size_t>(axis)];
+    if (how != Terms::no) result += fmt::format(", {}{}{}", core::word(how), over, name_of(mesh, axis));
   }
   return layout.memory == Memory::host ? fmt::format("{}, {}", result, on_host) : result;
 }

@@ -19,19 +19,16 @@ struct Cut {
 };
 
 /// The way in which what ranks hold along a mesh axis combines to the tensor.
-enum class Partial : std::uint8_t {
+enum class Terms : std::uint8_t {
   no,   ///< each holds elements of the tensor
   sum,  ///< elements are sums of what they hold
   max,  ///< likewise the largest
   min,  ///< likewise the smallest
   one   ///< one of them holds the element, the others zero bits: it moves without a sum that would lose −0
 };
-[[nodiscard]] constexpr auto words(Partial) {
-  return core::Words<Partial>{{Partial::no, "no"},
-                              {Partial::sum, "sum"},
-                              {Partial::max, "max"},
-                              {Partial::min, "min"},
-                              {Partial::one, "one"}};
+[[nodiscard]] constexpr auto words(Terms) {
+  return core::Words<Terms>{
+      {Terms::no, "no"}, {Terms::sum, "sum"}, {Terms::max, "max"}, {Terms::min, "min"}, {Terms::one, "one"}};
 }
 
 /// The memory in which the pieces lie.
@@ -40,16 +37,16 @@ enum class Memory : std::uint8_t { device, host };
 /// The place of each element of a tensor on a mesh of ranks. Along a mesh axis that neither cuts nor is
 /// partial, ranks hold the same elements.
 struct Layout {
-  std::vector<Cut> cuts;         ///< per axis of the tensor
-  std::vector<Partial> partial;  ///< per axis of the mesh
+  std::vector<Cut> cuts;     ///< per axis of the tensor
+  std::vector<Terms> terms;  ///< per axis of the mesh
   Memory memory = Memory::device;
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
 /// Returns the layout of a tensor that is whole on every rank.
 [[nodiscard]] Layout whole_layout(int rank_of_tensor, const DeviceMesh& mesh);
-/// Checks a layout. errors: InvalidArgument for other numbers of axes, and a mesh axis that does not exist or
-/// occurs twice (as one that cuts, or cuts and is partial). Also for a grain below 1, or of an axis that
+/// Checks a layout. errors: InvalidArgument for other numbers of axes. Also for a mesh axis that does not
+/// exist or occurs twice, as one that cuts, or cuts and is partial; a grain below 1, or of an axis that
 /// nothing cuts.
 void check_layout(const Layout& layout, const Shape& shape, const DeviceMesh& mesh);
 

@@ -90,7 +90,7 @@ Pattern pattern_of(const Group& group) {
 Pattern pattern_of(const Step& step) {
   const Groups groups(step);
   if (groups.found().empty()) return Pattern::slice;
-  if (step.combine != Partial::no) return Pattern::reduce_scatter;
+  if (step.combine != Terms::no) return Pattern::reduce_scatter;
   const Pattern first = pattern_of(groups.found().begin()->second);
   const bool is_shared = std::all_of(groups.found().begin(), groups.found().end(),
                                      [&](const auto& each) { return pattern_of(each.second) == first; });

@@ -64,7 +64,7 @@ class Mover {
   /// Notes what a box to be had takes of each piece; what its rank holds itself is kept.
   void want(std::size_t to) {
     const Holding& target = step_.to[to];
-    const bool combines = step_.combine != Partial::no;
+    const bool combines = step_.combine != Terms::no;
     std::int64_t found = 0;
     for (Piece& piece : pieces_) {
       if (!combines && piece.part != target.part) continue;
@@ -116,26 +116,25 @@ class Mover {
   std::map<int, int> copy_of_;
 };
 
-bool is_partial(const Layout& layout) {
-  return std::any_of(layout.partial.begin(), layout.partial.end(),
-                     [](Partial how) { return how != Partial::no; });
+bool has_terms(const Layout& layout) {
+  return std::any_of(layout.terms.begin(), layout.terms.end(), [](Terms how) { return how != Terms::no; });
 }
 
 /// Returns the mesh axes along which a layout is partial.
-IntList partial_axes(const Layout& layout) {
+IntList axes_of_terms(const Layout& layout) {
   IntList axes;
-  for (std::size_t axis = 0; axis < layout.partial.size(); ++axis) {
-    if (layout.partial[axis] != Partial::no) axes.push_back(static_cast<Dim>(axis));
+  for (std::size_t axis = 0; axis < layout.terms.size(); ++axis) {
+    if (layout.terms[axis] != Terms::no) axes.push_back(static_cast<Dim>(axis));
   }
   return axes;
 }
 
 /// Returns the way in which all terms of a layout combine.
-Partial combination_of(const Layout& layout, const DeviceMesh& mesh) {
-  Partial result = Partial::no;
-  for (const Partial how : layout.partial) {
-    if (how == Partial::no) continue;
-    if (result != Partial::no && how != result)
+Terms combination_of(const Layout& layout, const DeviceMesh& mesh) {
+  Terms result = Terms::no;
+  for (const Terms how : layout.terms) {
+    if (how == Terms::no) continue;
+    if (result != Terms::no && how != result)
       throw core::InvalidArgument("redistribute#two_combinations",
                                   "expected terms that combine in one way, got {}; combine along one mesh "
                                   "axis first",
@@ -146,7 +145,7 @@ Partial combination_of(const Layout& layout, const DeviceMesh& mesh) {
 }
 
 std::vector<Holding> holdings_of(const Placement& place, const Shape& shape) {
-  const IntList axes = partial_axes(place.layout);
+  const IntList axes = axes_of_terms(place.layout);
   std::vector<Holding> result;
   for (const int rank : place.mesh.ranks())
     result.push_back({rank, box_of(place.layout, shape, place.mesh, rank), place.mesh.index_along(rank, axes),
@@ -205,11 +204,11 @@ std::map<int, Traffic> traffic_of(const Step& step) {
   return result;
 }
 
-Step step_between(std::vector<Holding> from, std::vector<Holding> to, Partial combine) {
+Step step_between(std::vector<Holding> from, std::vector<Holding> to, Terms combine) {
   Step step{std::move(from), std::move(to), {}, combine, 1};
   std::set<int> parts;
   for (const Holding& each : step.from) parts.insert(each.part);
-  if (combine != Partial::no) step.n_parts = static_cast<int>(parts.size());
+  if (combine != Terms::no) step.n_parts = static_cast<int>(parts.size());
   Mover(step).run();
   return step;
 }
@@ -218,8 +217,8 @@ std::vector<Step> route(const Placement& from, const Placement& to, const Shape&
   check_layout(from.layout, shape, from.mesh);
   check_layout(to.layout, shape, to.mesh);
   std::vector<Holding> have = holdings_of(from, shape), want = holdings_of(to, shape);
-  if (!is_partial(to.layout) && is_partial(from.layout)) {
-    const Partial how = combination_of(from.layout, from.mesh);
+  if (!has_terms(to.layout) && has_terms(from.layout)) {
+    const Terms how = combination_of(from.layout, from.mesh);
     Step first = step_between(std::move(have), without_copies(want), how);
     for (Holding& each : first.to) each.part = 0;
     bool is_done = true;
@@ -228,8 +227,8 @@ std::vector<Step> route(const Placement& from, const Placement& to, const Shape&
     Step second = step_between(first.to, std::move(want));
     return {std::move(first), std::move(second)};
   }
-  const bool is_same_sum = from.layout.partial == to.layout.partial && from.mesh.axes() == to.mesh.axes();
-  if (is_partial(to.layout) && !is_same_sum)
+  const bool is_same_sum = from.layout.terms == to.layout.terms && from.mesh.axes() == to.mesh.axes();
+  if (has_terms(to.layout) && !is_same_sum)
     throw core::InvalidArgument(
         "redistribute#other_terms",
         "expected a destination without terms, or with those of the source {}, got {}",

@@ -30,12 +30,12 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Moves that may all happen at once. A step that combines gives each element to a rank once per part, and
-/// parts combine in the order of a tree that halves their range.
+/// Moves that may all happen at once. A step that combines gives each element to a rank once per part. Parts
+/// combine in the order of a tree that halves their range.
 struct Step {
   std::vector<Holding> from, to;  ///< at most one of each per rank
   std::vector<Move> moves;        ///< ordered by receiver, then by part
-  Partial combine = Partial::no;
+  Terms combine = Terms::no;
   int n_parts = 1;
 };
 
@@ -46,17 +46,18 @@ struct Traffic {
 [[nodiscard]] std::map<int, Traffic> traffic_of(const Step& step);
 
 /// Returns the step that gives each rank its box. A rank keeps what it has. Each other piece comes from the
-/// holder that has least to send so far, on the same machine if there is one; largest pieces choose first.
+/// holder on the same machine that has least to send so far, else from one elsewhere. Largest pieces choose
+/// first.
 ///
 /// Boxes of one part must be equal or disjoint where they are held. Those to be had may overlap. `combine`:
 /// `no` moves each part by itself; else each box to be had combines all parts. errors: InvalidArgument for
 /// elements that no rank has. cost: boxes to be had × different boxes that are held.
 [[nodiscard]] Step step_between(std::vector<Holding> from, std::vector<Holding> to,
-                                Partial combine = Partial::no);
+                                Terms combine = Terms::no);
 
 /// Returns the steps from one layout of a tensor to another. The meshes may have other axes and ranks.
 ///
-/// Each rank receives what its box lacks, and nothing twice. Partial terms combine in one step where no two
+/// Each rank receives what its box lacks, and nothing twice. Terms terms combine in one step where no two
 /// ranks are to have equal boxes. Where they are, each combines a part of the box, and a second step hands
 /// them around: of a tensor of n elements on g ranks, n (g - 1) / g are received per step. errors: as
 /// `check_layout`; InvalidArgument for a destination that is partial along other axes than the source, or in

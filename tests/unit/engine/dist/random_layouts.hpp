@@ -45,14 +45,14 @@ class RandomLayouts {
   }
 
   /// Returns a layout whose mesh axes cut, are partial in the given way, or do neither.
-  Layout layout(const Shape& shape, const DeviceMesh& mesh, Partial how = Partial::no) {
+  Layout layout(const Shape& shape, const DeviceMesh& mesh, Terms how = Terms::no) {
     Layout result = whole_layout(shape.rank(), mesh);
     std::vector<Dim> axes(static_cast<std::size_t>(mesh.n_axes()));
     std::iota(axes.begin(), axes.end(), 0);
     std::shuffle(axes.begin(), axes.end(), generator_);
     for (const Dim axis : axes) {
-      if (how != Partial::no && chance(0.4)) {
-        result.partial[static_cast<std::size_t>(axis)] = how;
+      if (how != Terms::no && chance(0.4)) {
+        result.terms[static_cast<std::size_t>(axis)] = how;
       } else if (shape.rank() > 0 && chance(0.7)) {
         Cut& cut = result.cuts[static_cast<std::size_t>(integer(0, shape.rank() - 1))];
         cut.axes.push_back(axis);

@@ -86,7 +86,7 @@ TEST_CASE("layouts: pieces tile a tensor exactly once, and texts give layouts ba
   for (int i = 0; i < 5000; ++i) {
     const DeviceMesh mesh = random.mesh(64);
     const Shape shape = random.shape(4, 9);
-    Layout layout = random.layout(shape, mesh, random.chance(0.3) ? Partial::max : Partial::no);
+    Layout layout = random.layout(shape, mesh, random.chance(0.3) ? Terms::max : Terms::no);
     if (random.chance(0.1)) layout.memory = Memory::host;
     for (Cut& cut : layout.cuts) {
       if (cut.axes.empty()) cut.grain = 1;
@@ -176,10 +176,8 @@ TEST_CASE("layouts: what is no mesh and no layout is refused", "[engine]") {
                            "[x], sum", "[x], on hosts"})
     CHECK(refuses(text, {4}) == "not_understood");
   CHECK(id_of([&] { (void)box_of(layout_from("[x]", mesh), {4}, mesh, 4); }) == "no_such_rank");
-  CHECK(id_of([&] {
-          check_layout({{{{}, 2}}, {Partial::no, Partial::no}}, {4}, mesh);
-        }) == "grain_of_nothing");
-  CHECK(id_of([&] { check_layout({{{{0}, 0}}, {Partial::no, Partial::no}}, {4}, mesh); }) == "wrong_grain");
+  CHECK(id_of([&] { check_layout({{{{}, 2}}, {Terms::no, Terms::no}}, {4}, mesh); }) == "grain_of_nothing");
+  CHECK(id_of([&] { check_layout({{{{0}, 0}}, {Terms::no, Terms::no}}, {4}, mesh); }) == "wrong_grain");
 }
 
 TEST_CASE("boxes: intersections and differences have the elements that they should", "[engine]") {

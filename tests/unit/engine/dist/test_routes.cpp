@@ -48,7 +48,7 @@ Arrays after(const Step& step, const Arrays& before) {
       ++n_writes[move.to][at];
     });
   }
-  const int times = step.combine == Partial::no ? 1 : step.n_parts;
+  const int times = step.combine == Terms::no ? 1 : step.n_parts;
   for (const auto& [_, counts] : n_writes) {
     for (const int count : counts) REQUIRE(count == times);
   }
@@ -167,7 +167,7 @@ TEST_CASE("routes: terms combine once each, within the bytes of a reduce-scatter
   for (int i = 0; i < 2000; ++i) {
     const Shape shape = random.shape(3, 9);
     const DeviceMesh mesh = random.mesh(16), other = random.chance(0.7) ? mesh : random.mesh(16);
-    const Placement from{random.layout(shape, mesh, Partial::sum), mesh},
+    const Placement from{random.layout(shape, mesh, Terms::sum), mesh},
         to{random.layout(shape, other), other};
     INFO(i << ": " << shape.text() << " from " << text_of(from.layout, mesh) << " on " << mesh.text()
            << " to " << text_of(to.layout, other) << " on " << other.text());
@@ -175,7 +175,7 @@ TEST_CASE("routes: terms combine once each, within the bytes of a reduce-scatter
     const Box whole = Box::whole(shape);
     Arrays arrays = arrays_of(steps[0].from, whole);
     for (const Step& step : steps) arrays = after(step, arrays);
-    const int n = steps[0].combine == Partial::no ? 1 : steps[0].n_parts;
+    const int n = steps[0].combine == Terms::no ? 1 : steps[0].n_parts;
     for (const Holding& target : steps.back().to) {
       std::size_t at = 0;
       for_indices(target.box, [&](const IntList& index) {
