@@ -19,10 +19,10 @@ const std::string& name_of(const DeviceMesh& mesh, Dim axis) {
 /// Notes that a mesh axis is used. errors: InvalidArgument if it does not exist, or is used already.
 void use_axis(std::vector<bool>& used, Dim axis, const DeviceMesh& mesh) {
   if (axis < 0 || axis >= mesh.n_axes())
-    throw core::InvalidArgument("Layout#no_such_axis", "expected axes of the mesh ({}), got number {}",
+    throw core::InvalidArgument("MeshLayout#no_such_axis", "expected axes of the mesh ({}), got number {}",
                                 mesh.text(), axis);
   if (used[static_cast<std::size_t>(axis)])
-    throw core::InvalidArgument("Layout#axis_used_twice",
+    throw core::InvalidArgument("MeshLayout#axis_used_twice",
                                 "expected each mesh axis to cut one axis of the tensor or to be partial, got "
                                 "\"{}\" twice",
                                 name_of(mesh, axis));
@@ -42,8 +42,8 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view s
 
 [[noreturn]] void throw_not_understood(std::string_view part, std::string_view expected,
                                        std::string_view text) {
-  throw core::InvalidArgument("Layout#not_understood", "expected {}, got \"{}\" in \"{}\"", expected, part,
-                              text);
+  throw core::InvalidArgument("MeshLayout#not_understood", "expected {}, got \"{}\" in \"{}\"", expected,
+                              part, text);
 }
 
 Cut cut_from(std::string_view part, std::string_view text, const DeviceMesh& mesh) {
@@ -61,7 +61,7 @@ Cut cut_from(std::string_view part, std::string_view text, const DeviceMesh& mes
   return cut;
 }
 
-void read_ending(Layout& layout, std::string_view part, std::string_view text, const DeviceMesh& mesh) {
+void read_ending(MeshLayout& layout, std::string_view part, std::string_view text, const DeviceMesh& mesh) {
   if (part == on_host) {
     layout.memory = Memory::host;
     return;
@@ -78,22 +78,24 @@ void read_ending(Layout& layout, std::string_view part, std::string_view text, c
 
 }  // namespace
 
-Layout whole_layout(int rank_of_tensor, const DeviceMesh& mesh) {
+MeshLayout whole_layout(int rank_of_tensor, const DeviceMesh& mesh) {
   return {std::vector<Cut>(static_cast<std::size_t>(rank_of_tensor)),
           std::vector<Terms>(static_cast<std::size_t>(mesh.n_axes()), Terms::no)};
 }
 
-void check_layout(const Layout& layout, const Shape& shape, const DeviceMesh& mesh) {
+void check_layout(const MeshLayout& layout, const Shape& shape, const DeviceMesh& mesh) {
   if (std::ssize(layout.cuts) != shape.rank() || std::ssize(layout.terms) != mesh.n_axes())
-    throw core::InvalidArgument(
-        "Layout#wrong_axes", "expected cuts of {} axes of a tensor {} on a mesh of {} axes, got {} and {}",
-        shape.rank(), shape.text(), mesh.n_axes(), layout.cuts.size(), layout.terms.size());
+    throw core::InvalidArgument("MeshLayout#wrong_axes",
+                                "expected cuts of {} axes of a tensor {} on a mesh of {} axes, got {} and {}",
+                                shape.rank(), shape.text(), mesh.n_axes(), layout.cuts.size(),
+                                layout.terms.size());
   std::vector<bool> used(layout.terms.size());
   for (const Cut& cut : layout.cuts) {
     if (cut.grain < 1)
-      throw core::InvalidArgument("Layout#wrong_grain", "expected a grain of 1 or more, got {}", cut.grain);
+      throw core::InvalidArgument("MeshLayout#wrong_grain", "expected a grain of 1 or more, got {}",
+                                  cut.grain);
     if (cut.axes.empty() && cut.grain != 1)
-      throw core::InvalidArgument("Layout#grain_of_nothing",
+      throw core::InvalidArgument("MeshLayout#grain_of_nothing",
                                   "expected a grain of 1 where no mesh axis cuts, got {}", cut.grain);
     for (const Dim axis : cut.axes) use_axis(used, axis, mesh);
   }
@@ -112,7 +114,7 @@ std::vector<Dim> boundaries(Dim extent, int n, int shards, Dim grain) {
   return result;
 }
 
-Box box_of(const Layout& layout, const Shape& shape, const DeviceMesh& mesh, int rank) {
+Box box_of(const MeshLayout& layout, const Shape& shape, const DeviceMesh& mesh, int rank) {
   check_layout(layout, shape, mesh);
   Box box = Box::whole(shape);
   for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -126,7 +128,7 @@ Box box_of(const Layout& layout, const Shape& shape, const DeviceMesh& mesh, int
   return box;
 }
 
-bool same_places(const Layout& a, const Layout& b, const Shape& shape, const DeviceMesh& mesh) {
+bool same_places(const MeshLayout& a, const MeshLayout& b, const Shape& shape, const DeviceMesh& mesh) {
   if (a.terms != b.terms || a.memory != b.memory) return false;
   for (const int rank : mesh.ranks()) {
     const Box of_a = box_of(a, shape, mesh, rank), of_b = box_of(b, shape, mesh, rank);
@@ -135,7 +137,7 @@ bool same_places(const Layout& a, const Layout& b, const Shape& shape, const Dev
   return true;
 }
 
-std::string text_of(const Layout& layout, const DeviceMesh& mesh) {
+std::string text_of(const MeshLayout& layout, const DeviceMesh& mesh) {
   std::string result;
   for (const auto& [axes, grain] : layout.cuts) {
     std::string names;
@@ -152,11 +154,11 @@ std::string text_of(const Layout& layout, const DeviceMesh& mesh) {
   return layout.memory == Memory::host ? fmt::format("{}, {}", result, on_host) : result;
 }
 
-Layout layout_from(std::string_view text, const DeviceMesh& mesh) {
+MeshLayout layout_from(std::string_view text, const DeviceMesh& mesh) {
   const std::size_t end = text.find(']');
   if (!text.starts_with('[') || end == std::string_view::npos)
     throw_not_understood(text, "a list of cuts in brackets", text);
-  Layout layout = whole_layout(0, mesh);
+  MeshLayout layout = whole_layout(0, mesh);
   if (const std::string_view cuts = text.substr(1, end - 1); !cuts.empty()) {
     for (const std::string_view part : parts_of(cuts, ", "))
       layout.cuts.push_back(cut_from(part, text, mesh));

@@ -36,33 +36,34 @@ enum class Memory : std::uint8_t { device, host };
 
 /// The place of each element of a tensor on a mesh of ranks. Along a mesh axis that neither cuts nor is
 /// partial, ranks hold the same elements.
-struct Layout {
+struct MeshLayout {
   std::vector<Cut> cuts;     ///< per axis of the tensor
   std::vector<Terms> terms;  ///< per axis of the mesh
   Memory memory = Memory::device;
-  friend bool operator==(const Layout&, const Layout&) = default;
+  friend bool operator==(const MeshLayout&, const MeshLayout&) = default;
 };
 
 /// Returns the layout of a tensor that is whole on every rank.
-[[nodiscard]] Layout whole_layout(int rank_of_tensor, const DeviceMesh& mesh);
+[[nodiscard]] MeshLayout whole_layout(int rank_of_tensor, const DeviceMesh& mesh);
 /// Checks a layout. errors: InvalidArgument for other numbers of axes. Also for a mesh axis that does not
 /// exist or occurs twice, as one that cuts, or cuts and is partial; a grain below 1, or of an axis that
 /// nothing cuts.
-void check_layout(const Layout& layout, const Shape& shape, const DeviceMesh& mesh);
+void check_layout(const MeshLayout& layout, const Shape& shape, const DeviceMesh& mesh);
 
 /// Returns where the pieces of an axis begin, and its end behind them: of `shards` equal parts, rounded down
 /// to multiples of the grain, rank i of n holds those from ⌊i shards / n⌋ on. shapes: [n + 1].
 [[nodiscard]] std::vector<Dim> boundaries(Dim extent, int n, int shards, Dim grain = 1);
 /// Returns the box of a tensor that a rank holds. errors: as `check_layout`, and InvalidArgument for a rank
 /// outside of the mesh.
-[[nodiscard]] Box box_of(const Layout& layout, const Shape& shape, const DeviceMesh& mesh, int rank);
+[[nodiscard]] Box box_of(const MeshLayout& layout, const Shape& shape, const DeviceMesh& mesh, int rank);
 /// Returns true if both layouts give every rank the same elements, combined in the same way in the same
 /// memory.
-[[nodiscard]] bool same_places(const Layout& a, const Layout& b, const Shape& shape, const DeviceMesh& mesh);
+[[nodiscard]] bool same_places(const MeshLayout& a, const MeshLayout& b, const Shape& shape,
+                               const DeviceMesh& mesh);
 
 /// Returns a layout as text, "[data, whole, stage*model by 4], sum over row, on host".
-[[nodiscard]] std::string text_of(const Layout& layout, const DeviceMesh& mesh);
+[[nodiscard]] std::string text_of(const MeshLayout& layout, const DeviceMesh& mesh);
 /// Reads what `text_of` writes. errors: InvalidArgument, which quotes the part that was not understood.
-[[nodiscard]] Layout layout_from(std::string_view text, const DeviceMesh& mesh);
+[[nodiscard]] MeshLayout layout_from(std::string_view text, const DeviceMesh& mesh);
 
 }  // namespace lodestone::engine

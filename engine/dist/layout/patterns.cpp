@@ -20,7 +20,7 @@ struct Group {
 /// Finds the groups of ranks between which boxes are sent.
 class Groups {
  public:
-  explicit Groups(const Step& step) {
+  explicit Groups(const RouteStep& step) {
     for (const Move& move : step.moves) {
       if (move.from != move.to) root_[root_of(move.from)] = root_of(move.to);
     }
@@ -87,7 +87,7 @@ Pattern pattern_of(const Group& group) {
 
 }  // namespace
 
-Pattern pattern_of(const Step& step) {
+Pattern pattern_of(const RouteStep& step) {
   const Groups groups(step);
   if (groups.found().empty()) return Pattern::slice;
   if (step.combine != Terms::no) return Pattern::reduce_scatter;

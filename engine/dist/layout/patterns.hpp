@@ -25,6 +25,6 @@ enum class Pattern : std::uint8_t {
 }
 
 /// Returns the pattern of a step: that of all groups of ranks between which it sends, if they share one.
-[[nodiscard]] Pattern pattern_of(const Step& step);
+[[nodiscard]] Pattern pattern_of(const RouteStep& step);
 
 }  // namespace lodestone::engine

@@ -45,7 +45,7 @@ std::vector<Piece> pieces_of(const std::vector<Holding>& from) {
 /// Makes the moves of a step.
 class Mover {
  public:
-  explicit Mover(Step& step) : step_(step), pieces_(pieces_of(step.from)) {
+  explicit Mover(RouteStep& step) : step_(step), pieces_(pieces_of(step.from)) {
     for (const Piece& piece : pieces_) {
       for (std::size_t i = 0; i < piece.holders.size(); ++i)
         copy_of_[piece.holders[i]->rank] = static_cast<int>(i);
@@ -111,17 +111,17 @@ class Mover {
     }
   }
 
-  Step& step_;
+  RouteStep& step_;
   std::vector<Piece> pieces_;
   std::map<int, int> copy_of_;
 };
 
-bool has_terms(const Layout& layout) {
+bool has_terms(const MeshLayout& layout) {
   return std::any_of(layout.terms.begin(), layout.terms.end(), [](Terms how) { return how != Terms::no; });
 }
 
 /// Returns the mesh axes along which a layout is partial.
-IntList axes_of_terms(const Layout& layout) {
+IntList axes_of_terms(const MeshLayout& layout) {
   IntList axes;
   for (std::size_t axis = 0; axis < layout.terms.size(); ++axis) {
     if (layout.terms[axis] != Terms::no) axes.push_back(static_cast<Dim>(axis));
@@ -130,7 +130,7 @@ IntList axes_of_terms(const Layout& layout) {
 }
 
 /// Returns the way in which all terms of a layout combine.
-Terms combination_of(const Layout& layout, const DeviceMesh& mesh) {
+Terms combination_of(const MeshLayout& layout, const DeviceMesh& mesh) {
   Terms result = Terms::no;
   for (const Terms how : layout.terms) {
     if (how == Terms::no) continue;
@@ -194,7 +194,7 @@ std::vector<Holding> without_copies(const std::vector<Holding>& to) {
 
 }  // namespace
 
-std::map<int, Traffic> traffic_of(const Step& step) {
+std::map<int, Traffic> traffic_of(const RouteStep& step) {
   std::map<int, Traffic> result;
   for (const Move& move : step.moves) {
     if (move.from == move.to) continue;
@@ -204,8 +204,8 @@ std::map<int, Traffic> traffic_of(const Step& step) {
   return result;
 }
 
-Step step_between(std::vector<Holding> from, std::vector<Holding> to, Terms combine) {
-  Step step{std::move(from), std::move(to), {}, combine, 1};
+RouteStep step_between(std::vector<Holding> from, std::vector<Holding> to, Terms combine) {
+  RouteStep step{std::move(from), std::move(to), {}, combine, 1};
   std::set<int> parts;
   for (const Holding& each : step.from) parts.insert(each.part);
   if (combine != Terms::no) step.n_parts = static_cast<int>(parts.size());
@@ -213,18 +213,18 @@ Step step_between(std::vector<Holding> from, std::vector<Holding> to, Terms comb
   return step;
 }
 
-std::vector<Step> route(const Placement& from, const Placement& to, const Shape& shape) {
+std::vector<RouteStep> route(const Placement& from, const Placement& to, const Shape& shape) {
   check_layout(from.layout, shape, from.mesh);
   check_layout(to.layout, shape, to.mesh);
   std::vector<Holding> have = holdings_of(from, shape), want = holdings_of(to, shape);
   if (!has_terms(to.layout) && has_terms(from.layout)) {
     const Terms how = combination_of(from.layout, from.mesh);
-    Step first = step_between(std::move(have), without_copies(want), how);
+    RouteStep first = step_between(std::move(have), without_copies(want), how);
     for (Holding& each : first.to) each.part = 0;
     bool is_done = true;
     for (std::size_t i = 0; i < want.size(); ++i) is_done = is_done && first.to[i].box == want[i].box;
     if (is_done) return {std::move(first)};
-    Step second = step_between(first.to, std::move(want));
+    RouteStep second = step_between(first.to, std::move(want));
     return {std::move(first), std::move(second)};
   }
   const bool is_same_sum = from.layout.terms == to.layout.terms && from.mesh.axes() == to.mesh.axes();

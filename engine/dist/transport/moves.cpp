@@ -11,8 +11,8 @@ const Box* box_of_rank(const std::vector<Holding>& holdings, int rank) {
   return found == holdings.end() ? nullptr : &found->box;
 }
 
-void run_moves(Transport& transport, const Step& step, std::uint64_t number, std::span<const std::byte> from,
-               std::span<std::byte> to, std::size_t item) {
+void run_moves(Transport& transport, const RouteStep& step, std::uint64_t number,
+               std::span<const std::byte> from, std::span<std::byte> to, std::size_t item) {
   const int own = transport.rank();
   const Box *source = box_of_rank(step.from, own), *target = box_of_rank(step.to, own);
   // Nobody writes to what is sent.

@@ -45,8 +45,8 @@ class RandomLayouts {
   }
 
   /// Returns a layout whose mesh axes cut, are partial in the given way, or do neither.
-  Layout layout(const Shape& shape, const DeviceMesh& mesh, Terms how = Terms::no) {
-    Layout result = whole_layout(shape.rank(), mesh);
+  MeshLayout layout(const Shape& shape, const DeviceMesh& mesh, Terms how = Terms::no) {
+    MeshLayout result = whole_layout(shape.rank(), mesh);
     std::vector<Dim> axes(static_cast<std::size_t>(mesh.n_axes()));
     std::iota(axes.begin(), axes.end(), 0);
     std::shuffle(axes.begin(), axes.end(), generator_);

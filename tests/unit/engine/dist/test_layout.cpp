@@ -70,7 +70,7 @@ TEST_CASE("layouts: the boxes of all cases in the file", "[engine]") {
     const std::vector<std::string> parts = parts_of(line);
     const DeviceMesh mesh = mesh_from(parts.at(0));
     const Shape shape = shape_from(parts[1]);
-    const Layout layout = layout_from(parts[2], mesh);
+    const MeshLayout layout = layout_from(parts[2], mesh);
     CHECK(text_of(layout, mesh) == parts[2]);
     REQUIRE(std::ssize(parts) == 3 + mesh.size());
     for (const int rank : mesh.ranks())
@@ -86,7 +86,7 @@ TEST_CASE("layouts: pieces tile a tensor exactly once, and texts give layouts ba
   for (int i = 0; i < 5000; ++i) {
     const DeviceMesh mesh = random.mesh(64);
     const Shape shape = random.shape(4, 9);
-    Layout layout = random.layout(shape, mesh, random.chance(0.3) ? Terms::max : Terms::no);
+    MeshLayout layout = random.layout(shape, mesh, random.chance(0.3) ? Terms::max : Terms::no);
     if (random.chance(0.1)) layout.memory = Memory::host;
     for (Cut& cut : layout.cuts) {
       if (cut.axes.empty()) cut.grain = 1;
@@ -114,7 +114,7 @@ TEST_CASE("layouts: pieces tile a tensor exactly once, and texts give layouts ba
 
 TEST_CASE("layouts: ranks that share a cut hold as many copies as the other axes have ranks", "[engine]") {
   const DeviceMesh mesh({{"x", 2}, {"y", 3}}, {10, 11, 12, 20, 21, 22}, {0, 0, 0, 1, 1, 1});
-  const Layout layout = layout_from("[whole, y]", mesh);
+  const MeshLayout layout = layout_from("[whole, y]", mesh);
   CHECK(box_of(layout, {4, 7}, mesh, 11) == Box{{0, 2}, {4, 2}});
   CHECK(box_of(layout, {4, 7}, mesh, 21) == Box{{0, 2}, {4, 2}});
   CHECK(mesh.group(21, {0}) == std::vector<int>{11, 21});
@@ -134,13 +134,13 @@ TEST_CASE("layouts: ranks that share a cut hold as many copies as the other axes
 
 TEST_CASE("layouts: a grain keeps a cut through a reshape, and boundaries decide what is equal", "[engine]") {
   const DeviceMesh mesh({{"x", 4}});
-  const Layout rows = layout_from("[x, whole]", mesh), flat = layout_from("[x by 4]", mesh);
+  const MeshLayout rows = layout_from("[x, whole]", mesh), flat = layout_from("[x by 4]", mesh);
   for (const int rank : mesh.ranks()) {
     const Box of_rows = box_of(rows, {6, 4}, mesh, rank), of_flat = box_of(flat, {24}, mesh, rank);
     CHECK(of_rows.first[0] * 4 == of_flat.first[0]);
     CHECK(of_rows.count() == of_flat.count());
   }
-  const Layout plain = layout_from("[x]", mesh);
+  const MeshLayout plain = layout_from("[x]", mesh);
   CHECK(same_places(plain, flat, {32}, mesh));
   CHECK_FALSE(same_places(plain, flat, {24}, mesh));
   CHECK_FALSE(same_places(plain, layout_from("[x], on host", mesh), {32}, mesh));

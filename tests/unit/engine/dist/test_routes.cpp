@@ -29,7 +29,7 @@ Arrays arrays_of(const std::vector<Holding>& holdings, const Box& whole) {
 }
 
 /// Runs the moves of a step on arrays, elements of which occur exactly as often as the step has parts.
-Arrays after(const Step& step, const Arrays& before) {
+Arrays after(const RouteStep& step, const Arrays& before) {
   Arrays result;
   std::map<int, Box> from, to;
   std::map<int, std::vector<int>> n_writes;
@@ -73,7 +73,7 @@ std::int64_t lacking(const Box& box, const Box* has) {
 
 /// Returns what the busiest rank sends or receives at least: what it lacks, and what one of the holders of a
 /// piece sends. Of m holders and boxes that are not divided, one sends k + 1 of the k m + 1 largest.
-double least_busiest(const Step& step) {
+double least_busiest(const RouteStep& step) {
   const std::map<int, Box> from = boxes_of(step.from);
   std::int64_t result = 0;
   std::map<std::string, std::pair<std::int64_t, std::vector<std::int64_t>>> pieces;  // holders, boxes wanted
@@ -99,7 +99,7 @@ double least_busiest(const Step& step) {
   return static_cast<double>(result);
 }
 
-double busiest(const Step& step) {
+double busiest(const RouteStep& step) {
   std::int64_t result = 0;
   for (const auto& [_, traffic] : traffic_of(step))
     result = std::max({result, traffic.sent, traffic.received});
@@ -112,7 +112,7 @@ Placement placed(const std::string& layout, const DeviceMesh& mesh) {
 
 Pattern pattern_between(const std::string& from, const std::string& to, const DeviceMesh& mesh,
                         const Shape& shape) {
-  const std::vector<Step> steps = route(placed(from, mesh), placed(to, mesh), shape);
+  const std::vector<RouteStep> steps = route(placed(from, mesh), placed(to, mesh), shape);
   REQUIRE(steps.size() == 1);
   return pattern_of(steps[0]);
 }
@@ -129,9 +129,9 @@ TEST_CASE("routes: ranks get what they lack once, and hold the right elements", 
     const Placement from{random.layout(shape, mesh), mesh}, to{random.layout(shape, other), other};
     INFO(i << ": " << shape.text() << " from " << text_of(from.layout, mesh) << " on " << mesh.text()
            << " to " << text_of(to.layout, other) << " on " << other.text());
-    const std::vector<Step> steps = route(from, to, shape);
+    const std::vector<RouteStep> steps = route(from, to, shape);
     REQUIRE(steps.size() == 1);
-    const Step& step = steps[0];
+    const RouteStep& step = steps[0];
     const Box whole = Box::whole(shape);
     REQUIRE(after(step, arrays_of(step.from, whole)) == arrays_of(step.to, whole));
     const std::map<int, Box> has = boxes_of(step.from);
@@ -171,10 +171,10 @@ TEST_CASE("routes: terms combine once each, within the bytes of a reduce-scatter
         to{random.layout(shape, other), other};
     INFO(i << ": " << shape.text() << " from " << text_of(from.layout, mesh) << " on " << mesh.text()
            << " to " << text_of(to.layout, other) << " on " << other.text());
-    const std::vector<Step> steps = route(from, to, shape);
+    const std::vector<RouteStep> steps = route(from, to, shape);
     const Box whole = Box::whole(shape);
     Arrays arrays = arrays_of(steps[0].from, whole);
-    for (const Step& step : steps) arrays = after(step, arrays);
+    for (const RouteStep& step : steps) arrays = after(step, arrays);
     const int n = steps[0].combine == Terms::no ? 1 : steps[0].n_parts;
     for (const Holding& target : steps.back().to) {
       std::size_t at = 0;
@@ -194,16 +194,16 @@ TEST_CASE("routes: terms of g ranks cost (g - 1) / g of a tensor to a cut, twice
     const DeviceMesh mesh({{"x", g}});
     const Shape shape{5, 24};
     const std::int64_t share = shape.count() / g * (g - 1);
-    const std::vector<Step> to_cut =
+    const std::vector<RouteStep> to_cut =
         route(placed("[whole, whole], sum over x", mesh), placed("[whole, x]", mesh), shape);
     REQUIRE(to_cut.size() == 1);
     CHECK(pattern_of(to_cut[0]) == Pattern::reduce_scatter);
-    const std::vector<Step> to_copies =
+    const std::vector<RouteStep> to_copies =
         route(placed("[whole, whole], sum over x", mesh), placed("[whole, whole]", mesh), shape);
     REQUIRE(to_copies.size() == 2);
     CHECK(pattern_of(to_copies[1]) == Pattern::all_gather);
     for (const int rank : mesh.ranks()) {
-      for (const Step* step : {&to_cut[0], &to_copies[1]}) {
+      for (const RouteStep* step : {&to_cut[0], &to_copies[1]}) {
         CHECK(traffic_of(*step)[rank].received == share);
         CHECK(traffic_of(*step)[rank].sent == share);
       }
@@ -218,7 +218,7 @@ TEST_CASE("routes: terms of g ranks cost (g - 1) / g of a tensor to a cut, twice
   CHECK(refused("[whole], sum over x, max over y", "[whole]") == "two_combinations");
   CHECK(refused("[whole]", "[whole], sum over x") == "other_terms");
   CHECK(refused("[whole], max over x", "[whole], sum over x") == "other_terms");
-  const std::vector<Step> kept =
+  const std::vector<RouteStep> kept =
       route(placed("[y], sum over x", mesh), placed("[whole], sum over x", mesh), {4});
   REQUIRE(kept.size() == 1);
   for (const Move& move : kept[0].moves) CHECK(move.from / 2 == move.to / 2);
@@ -258,7 +258,7 @@ TEST_CASE("routes: halos have as many sources as they reach over, and holders on
     const Dim begin = std::max(2 * rank - 3, 0), end = std::min(2 * rank + 5, 8);
     to.push_back({rank, {{begin}, {end - begin}}});
   }
-  const Step step = step_between(from, to);
+  const RouteStep step = step_between(from, to);
   const std::vector<Move> of_first{{0, 0, {{0}, {2}}}, {1, 0, {{2}, {2}}}, {2, 0, {{4}, {1}}}};
   CHECK(std::vector<Move>(step.moves.begin(), step.moves.begin() + 3) == of_first);
   CHECK(after(step, arrays_of(from, Box::whole({8}))) == arrays_of(to, Box::whole({8})));
@@ -267,9 +267,9 @@ TEST_CASE("routes: halos have as many sources as they reach over, and holders on
         }).id() == "not_held");
 
   const DeviceMesh mesh({{"copy", 2}, {"x", 2}}, {}, {0, 0, 1, 1});
-  const std::vector<Step> steps = route(placed("[x]", mesh), placed("[whole]", mesh), {6});
+  const std::vector<RouteStep> steps = route(placed("[x]", mesh), placed("[whole]", mesh), {6});
   for (const Move& move : steps[0].moves) CHECK(mesh.node_of(move.from) == mesh.node_of(move.to));
   const DeviceMesh across({{"copy", 2}, {"x", 2}}, {}, {0, 1, 1, 0});
-  const std::vector<Step> crossed = route(placed("[x]", across), placed("[whole]", across), {6});
+  const std::vector<RouteStep> crossed = route(placed("[x]", across), placed("[whole]", across), {6});
   for (const Move& move : crossed[0].moves) CHECK(across.node_of(move.from) == across.node_of(move.to));
 }

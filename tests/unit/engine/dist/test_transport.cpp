@@ -226,7 +226,7 @@ TEST_CASE("transport: routes on threads give each rank what a global copy has", 
     const DeviceMesh mesh = random.mesh(8), other = random.mesh(8);
     const Placement from{random.layout(shape, mesh, has_terms ? Terms::sum : Terms::no), mesh},
         to{random.layout(shape, other), other};
-    const std::vector<Step> steps = route(from, to, shape);
+    const std::vector<RouteStep> steps = route(from, to, shape);
     const Box whole = Box::whole(shape);
     INFO(text_of(from.layout, mesh) << " to " << text_of(to.layout, other) << " of " << shape.text());
     const auto value = [&](const IntList& index, int part) {
@@ -262,7 +262,7 @@ TEST_CASE("transport: routes on threads give each rank what a global copy has", 
     });
     CHECK(is_right);
     std::int64_t planned = 0;
-    for (const Step& step : steps) {
+    for (const RouteStep& step : steps) {
       for (const auto& [_, traffic] : traffic_of(step)) planned += traffic.sent * 8;
     }
     CHECK(sent == planned);
