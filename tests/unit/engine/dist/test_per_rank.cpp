@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/compile/compile.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/dist/collectives/collectives.hpp"
@@ -161,6 +162,41 @@ TEST_CASE("per_rank: attention over a ring is that of one machine", "[engine]") 
     };
     const auto expected = value_and_grad(loss(whole), in), got = value_and_grad(loss(by_ring), in);
     for (std::size_t i = 0; i < 3; ++i) expect_close(got.gradients[i], expected.gradients[i], "slope");
+  });
+}
+
+TEST_CASE("per_rank: compiled steps and batches give what plain ones give", "[engine]") {
+  run_ranks(3, [](const World& world) {
+    const DeviceMesh mesh({{"data", 3}});
+    const GroupPtr data = group_of(world, mesh, {"data"});
+    const Function loss =
+        per_rank(world, mesh, layouts(mesh, {"[data, whole]", "[whole, whole]", "[whole, whole]"}),
+                 layouts(mesh, {"[], sum over data"}), [&](const Tensors& in) -> Tensors {
+                   return two_layers({in[0], as_own(in[1], data), as_own(in[2], data)});
+                 });
+    const auto step = [&](const Tensors& in) -> Tensors {
+      const auto [value, gradients] = value_and_grad(loss, in);
+      return {value, gradients[1], gradients[2]};
+    };
+    const Compiled compiled = compile(step);
+    for (std::uint64_t seed = 1; seed < 4; ++seed) {
+      const Tensors in{numbers_of({7, 4}, seed), numbers_of({4, 6}, seed + 10), numbers_of({6, 3}, 3)};
+      const Tensors expected = step(in), got = compiled(in);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        if (got[i].to_vector<double>() != expected[i].to_vector<double>())
+          throw core::InvalidArgument("test#bits", "result {} of the plan has other bits", i);
+      }
+    }
+    if (compiled.stats().recompiles.size() > 1)
+      throw core::InvalidArgument("test#recompiles", "{} recordings", compiled.stats().recompiles.size());
+    const Tensors many{numbers_of({2, 7, 4}, 1), numbers_of({2, 4, 6}, 2), numbers_of({2, 6, 3}, 3)};
+    const Tensor batch = vmap(loss)(many)[0];
+    for (int i = 0; i < 2; ++i) {
+      Tensors one;
+      for (const Tensor& each : many)
+        one.push_back(reshape(slice(each, 0, i, i + 1), each.shape().erased(0)));
+      expect_close(slice(batch, 0, i, i + 1), reshape(two_layers(one)[0], {1}), "batch");
+    }
   });
 }
 
