@@ -4,6 +4,8 @@
 #include "engine/core/error.hpp"
 #include "engine/dist/collectives/collective_ops.hpp"
 #include "engine/record/trace.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/transform/attributes.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -22,26 +24,28 @@ bool is_literal(const Node& node) {
                      [](const NodePtr& input) { return is_literal(*input); });
 }
 
-/// Checks along which axes of a mesh each value of a trace is own.
+/// The axes along which a value is own: once of an array, per element of a tuple.
+using Held = std::vector<OwnAxes>;
+
+/// Follows along which axes of a mesh the values of a function are own, and checks that they do not mix.
 class OwnCheck {
  public:
-  OwnCheck(const Trace& trace, const DeviceMesh& mesh) : trace_(trace), mesh_(mesh) {}
+  explicit OwnCheck(const DeviceMesh& mesh) : mesh_(mesh) {}
 
-  void run() {
-    found_.assign(trace_.inputs().size(), OwnAxes(0));
-    for (const Trace::Step& step : trace_.steps()) found_.push_back(after(step));
-    const auto outputs = trace_.output_slots();
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const OwnAxes axes = of(outputs[i], trace_.outputs()[i]);
-      if (axes.value_or(0) != 0)
+  /// Checks a function of values that are the same on all ranks, and gives such.
+  void run(const Trace& trace) const {
+    const std::vector<OwnAxes> results = follow(trace, std::vector<OwnAxes>(trace.inputs().size(), 0U));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i].value_or(0) != 0)
         throw core::InvalidArgument("per_rank#own_output",
                                     "expected output {} to be the same on the ranks along the axes that do "
                                     "not occur in its layout, got {}; name them there, or use a collective",
-                                    i, text(axes));
+                                    i, text(results[i]));
     }
   }
 
  private:
+  using Step = Trace::Step;
   [[nodiscard]] std::string text(const OwnAxes& axes) const {
     if (axes.value_or(0) == 0) return "the same on all ranks";
     std::string names;
@@ -52,64 +56,103 @@ class OwnCheck {
     return "each rank's own along " + names;
   }
 
-  [[nodiscard]] OwnAxes of(Trace::Slot slot, const Tensor& tensor) const {
-    if (slot >= 0) return found_[static_cast<std::size_t>(slot)];
-    return is_literal(tensor.node()) ? OwnAxes() : OwnAxes(0);
-  }
-
-  [[nodiscard]] unsigned axes_of(const Group& group, const Trace::Step& step) const {
-    unsigned axes = 0;
-    for (const Dim axis : group.axes())
-      axes |= 1U << mesh_.axis_named(group.mesh().axes()[static_cast<std::size_t>(axis)].name);
-    if (group.mesh().ranks() != mesh_.ranks())
-      throw core::InvalidArgument("per_rank#other_mesh",
-                                  "expected collectives on the mesh {}, got {} along {} {}", mesh_.text(),
-                                  step.op->name, group.name(), at_line(step.where));
-    return axes;
+  /// Returns where the outputs of a function are own, for inputs that are arrays.
+  [[nodiscard]] std::vector<OwnAxes> follow(const Trace& trace, const std::vector<OwnAxes>& inputs) const {
+    std::vector<Held> found;
+    for (const OwnAxes& each : inputs) found.push_back({each});
+    const auto at = [&](Trace::Slot slot, const Tensor& tensor) -> Held {
+      if (slot >= 0) return found[static_cast<std::size_t>(slot)];
+      return {is_literal(tensor.node()) ? OwnAxes() : OwnAxes(0U)};
+    };
+    for (const Step& step : trace.steps()) {
+      std::vector<Held> in;
+      const auto slots = trace.slots_of(step);
+      for (std::size_t i = 0; i < slots.size(); ++i) in.push_back(at(slots[i], step.in[i]));
+      found.push_back(after(step, in));
+    }
+    std::vector<OwnAxes> outputs;
+    for (std::size_t i = 0; i < trace.outputs().size(); ++i)
+      outputs.push_back(at(trace.output_slots()[i], trace.outputs()[i])[0]);
+    return outputs;
   }
 
   /// Returns where the result of a step is own. errors: InvalidArgument where its inputs do not fit.
-  [[nodiscard]] OwnAxes after(const Trace::Step& step) const {
-    const OwnAxes in = common(step);
+  [[nodiscard]] Held after(const Step& step, const std::vector<Held>& in) const {
+    if (step.op->name == "get")
+      return {in[0][static_cast<std::size_t>(step.args().as<ElementAttrs>().index)]};
+    std::vector<OwnAxes> arrays;
+    for (const Held& each : in) arrays.push_back(each[0]);
+    if (step.op->name == "tuple") return arrays;
+    if (step.op->name == "call") return follow(step.args().as<CallAttrs>().body.trace(), arrays);
+    if (step.op->name == "custom") return follow(step.args().as<CustomAttrs>().body.trace(), arrays);
+    if (step.op->name == "cond") return after_branches(step, arrays);
+    if (step.op->name == "scan") return after_loop(step, arrays);
+    OwnAxes common;
+    for (const OwnAxes& each : arrays) common = agreed(common, each, step);
     const std::optional<Crossing> crossing = crossing_of(step.attrs.get(), *step.op);
-    if (!crossing) {
-      if (step.op->op_class == OpClass::control && step.op->runs_when_recorded != nullptr &&
-          step.op->runs_when_recorded(step.attrs.get()))
-        throw core::InvalidArgument("per_rank#collective_inside",
-                                    "expected collectives outside of branches, loops and calls, got one "
-                                    "inside of {} {}",
-                                    step.op->name, at_line(step.where));
-      return in;
-    }
-    const unsigned axes = axes_of(*crossing->group, step);
-    const unsigned expected = crossing->takes_own ? axes : 0;
-    if (in && (*in & axes) != expected)
-      throw core::InvalidArgument("per_rank#wrong_holder", "expected an input of {} that is {}, got {} {}",
-                                  step.op->name, crossing->takes_own ? text(axes) : "not " + text(axes),
-                                  text(in), at_line(step.where));
-    return crossing->gives_own ? in.value_or(0) | axes : in.value_or(0) & ~axes;
+    if (crossing) return {across(*crossing, common, step)};
+    return Held(step.op->results ? avals_of(step.out).size() : 1, common);
   }
 
-  [[nodiscard]] OwnAxes common(const Trace::Step& step) const {
-    OwnAxes result;
-    std::size_t first = 0;
-    const auto slots = trace_.slots_of(step);
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const OwnAxes each = of(slots[i], step.in[i]);
-      if (each && !result) first = i;
-      if (each && result && *each != *result)
-        throw core::InvalidArgument("per_rank#mixed",
-                                    "expected inputs of {} that ranks hold in one way, got input {} {} and "
-                                    "input {} {}; use as_own, own_piece or a collective {}",
-                                    step.op->name, first, text(result), i, text(each), at_line(step.where));
-      if (each) result = each;
+  [[nodiscard]] Held after_branches(const Step& step, const std::vector<OwnAxes>& in) const {
+    const auto& [yes, no] = step.args().as<CondAttrs>();
+    const std::vector<OwnAxes> inputs(in.begin() + 1, in.end());
+    const std::vector<OwnAxes> if_true = follow(yes.trace(), inputs), if_false = follow(no.trace(), inputs);
+    if (in[0].value_or(0) != 0 && step.op->runs_when_recorded(step.attrs.get()))
+      throw core::InvalidArgument("per_rank#own_predicate",
+                                  "expected a predicate that is the same on all ranks where branches have "
+                                  "collectives, got one that is {} {}",
+                                  text(in[0]), at_line(step.where));
+    Held result;
+    for (std::size_t i = 0; i < if_true.size(); ++i) {
+      const OwnAxes both = agreed(if_true[i], if_false[i], step);
+      result.push_back(in[0].value_or(0) == 0 ? both : agreed(in[0], both, step));
     }
     return result;
   }
 
-  const Trace& trace_;
+  /// A carry of numbers becomes what the first step makes of it.
+  [[nodiscard]] Held after_loop(const Step& step, std::vector<OwnAxes> in) const {
+    const auto& attrs = step.args().as<LoopAttrs>();
+    for (;;) {
+      std::vector<OwnAxes> out = follow(attrs.body.trace(), in);
+      bool is_fixed = true;
+      for (std::size_t i = 0; i < attrs.n_carry; ++i) {
+        out[i] = agreed(in[i], out[i], step);
+        is_fixed = is_fixed && out[i] == in[i];
+        in[i] = out[i];
+      }
+      if (is_fixed) return out;
+    }
+  }
+
+  /// Returns where a result of two values is own. errors: InvalidArgument where they mix.
+  [[nodiscard]] OwnAxes agreed(const OwnAxes& a, const OwnAxes& b, const Step& step) const {
+    if (a && b && *a != *b)
+      throw core::InvalidArgument(
+          "per_rank#mixed",
+          "expected operands of {} that ranks hold in one way, got one that is {} and "
+          "one that is {}; use as_own, own_piece or a collective {}",
+          step.op->name, text(a), text(b), at_line(step.where));
+    return a ? a : b;
+  }
+
+  [[nodiscard]] OwnAxes across(const Crossing& crossing, const OwnAxes& in, const Step& step) const {
+    unsigned axes = 0;
+    for (const Dim axis : crossing.group->axes())
+      axes |= 1U << mesh_.axis_named(crossing.group->mesh().axes()[static_cast<std::size_t>(axis)].name);
+    if (crossing.group->mesh().ranks() != mesh_.ranks())
+      throw core::InvalidArgument("per_rank#other_mesh",
+                                  "expected collectives on the mesh {}, got {} along {} {}", mesh_.text(),
+                                  step.op->name, crossing.group->name(), at_line(step.where));
+    if (in && (*in & axes) != (crossing.takes_own ? axes : 0U))
+      throw core::InvalidArgument("per_rank#wrong_holder", "expected an input of {} that is {}{}, got {} {}",
+                                  step.op->name, crossing.takes_own ? "" : "not ", text(axes), text(in),
+                                  at_line(step.where));
+    return crossing.gives_own ? in.value_or(0) | axes : in.value_or(0) & ~axes;
+  }
+
   const DeviceMesh& mesh_;
-  std::vector<OwnAxes> found_;
 };
 
 /// A function of pieces with what makes the pieces and the whole.
@@ -199,7 +242,7 @@ Function per_rank(const World& world, const DeviceMesh& mesh, std::vector<MeshLa
     std::vector<Aval> avals;
     for (const Tensor& each : whole) avals.push_back(each.aval());
     const Trace trace = Trace::without_values(g, avals, g.where);
-    OwnCheck(trace, g.mesh).run();
+    OwnCheck(g.mesh).run(trace);
     return trace.values(whole);
   };
 }

@@ -6,6 +6,7 @@
 #include "engine/dist/per_rank.hpp"
 #include "engine/dist/transport/local.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/checkpoint.hpp"
 #include "engine/transform/control.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
@@ -142,26 +143,37 @@ TEST_CASE("per_rank: attention over a ring is that of one machine", "[engine]") 
       const Tensor weights = exp(matmul(x[0], transpose(x[1])));
       return {matmul(weights / sum(weights, Axes{1}, Keep::yes), x[2])};
     };
-    const Function by_ring =
-        per_rank(world, mesh, layouts(mesh, {"[time, whole]", "[time, whole]", "[time, whole]"}),
-                 layouts(mesh, {"[time, whole]"}), [&](const Tensors& x) -> Tensors {
-                   Tensor keys = x[1], values = x[2], above, below;
-                   for (int i = 0; i < ring->size(); ++i) {
-                     const Tensor weights = exp(matmul(x[0], transpose(keys)));
-                     const Tensor more = matmul(weights, values), norm = sum(weights, Axes{1}, Keep::yes);
-                     above = above.is_valid() ? above + more : more;
-                     below = below.is_valid() ? below + norm : norm;
-                     keys = permute(keys, ring, 1);
-                     values = permute(values, ring, 1);
-                   }
-                   return {above / below};
-                 });
-    expect_close(by_ring(in)[0], whole(in)[0], "attention");
-    const auto loss = [](const Function& f) {
+    // One turn of the ring: keys, values, the sum of weighted values and that of weights.
+    const auto turn = [&](const Tensor& queries, const Tensors& at) -> Tensors {
+      const Tensor weights = exp(matmul(queries, transpose(at[0])));
+      return {permute(at[0], ring, 1), permute(at[1], ring, 1), at[2] + matmul(weights, at[1]),
+              at[3] + sum(weights, Axes{1}, Keep::yes)};
+    };
+    const auto start = [](const Tensors& x) -> Tensors {
+      return {x[1], x[2], zeros({2, 4}, DType::f64), zeros({2, 1}, DType::f64)};
+    };
+    const Function unrolled = [&](const Tensors& x) -> Tensors {
+      Tensors at = start(x);
+      for (int i = 0; i < ring->size(); ++i) at = turn(x[0], at);
+      return {at[2] / at[3]};
+    };
+    const Function looped = [&](const Tensors& x) -> Tensors {
+      const auto step = [&](const Tensors& carry, const Tensors&) { return turn(x[0], carry); };
+      const Tensors at = scan(step, start(x), {zeros({3}, DType::f64)}).carry;
+      return {at[2] / at[3]};
+    };
+    const auto loss = [](const Function& f) -> Function {
       return [f](const Tensors& x) -> Tensors { return {sum(square(f(x)[0]))}; };
     };
-    const auto expected = value_and_grad(loss(whole), in), got = value_and_grad(loss(by_ring), in);
-    for (std::size_t i = 0; i < 3; ++i) expect_close(got.gradients[i], expected.gradients[i], "slope");
+    const auto expected = value_and_grad(loss(whole), in);
+    for (const Function& f : {unrolled, looped}) {
+      const Function by_ring =
+          per_rank(world, mesh, layouts(mesh, {"[time, whole]", "[time, whole]", "[time, whole]"}),
+                   layouts(mesh, {"[time, whole]"}), f);
+      expect_close(by_ring(in)[0], whole(in)[0], "attention");
+      const auto got = value_and_grad(loss(by_ring), in);
+      for (std::size_t i = 0; i < 3; ++i) expect_close(got.gradients[i], expected.gradients[i], "slope");
+    }
   });
 }
 
@@ -238,16 +250,43 @@ TEST_CASE("per_rank: values of two kinds do not mix", "[engine]") {
                      }),
              HasId("wrong_piece"));
   CHECK_THAT(refusal({rows}, {rows},
-                     [](const Tensors& in, G x, G) -> Tensors {
-                       return cond(
-                           less(sum(in[0]), 100.0),
-                           [&](const Tensors& a) -> Tensors { return {as_own(all_reduce(a[0], x), x)}; },
-                           [](const Tensors& a) -> Tensors { return a; }, {in[0]});
-                     }),
-             HasId("collective_inside", {"cond"}));
-  CHECK_THAT(refusal({rows}, {rows},
                      [](const Tensors& in, G, G) -> Tensors {
                        return {in[0] * 3.0 + ones({2, 4}, DType::f64)};
                      }),
              HasId("nothing_thrown"));  // numbers fit to all
+}
+
+TEST_CASE("per_rank: values of two kinds do not mix in branches, loops and calls", "[engine]") {
+  using G = const GroupPtr&;
+  const std::string rows = "[x, whole]", whole = "[whole, whole]";
+  const auto sum_in_branch = [](const Tensor& predicate, const Tensor& x, G group) {
+    return cond(
+        predicate, [&](const Tensors& a) -> Tensors { return {as_own(all_reduce(a[0], group), group)}; },
+        [](const Tensors& a) -> Tensors { return a; }, {x});
+  };
+  CHECK_THAT(refusal({rows}, {rows},
+                     [&](const Tensors& in, G x, G) -> Tensors {
+                       return sum_in_branch(less(sum(in[0]), 100.0), in[0], x);
+                     }),
+             HasId("own_predicate", {"own along x"}));
+  CHECK_THAT(refusal({rows}, {rows},
+                     [&](const Tensors& in, G x, G) -> Tensors {
+                       return sum_in_branch(less(all_reduce(sum(in[0]), x), 100.0), in[0], x);
+                     }),
+             HasId("nothing_thrown"));
+  CHECK_THAT(refusal({rows}, {rows},
+                     [&](const Tensors& in, G x, G) -> Tensors {
+                       const auto last = scan(
+                           [&](const Tensors& carry, const Tensors& t) -> Tensors {
+                             return {carry[0] + sum(all_reduce(in[0], x)) * t[0]};
+                           },
+                           {in[0]}, {ones({3}, DType::f64)});
+                       return last.carry;
+                     }),
+             HasId("mixed", {"own along x"}));
+  CHECK_THAT(refusal({rows, whole}, {rows},
+                     [](const Tensors& in, G, G) -> Tensors {
+                       return checkpoint([](const Tensors& x) -> Tensors { return {x[0] * sum(x[1])}; })(in);
+                     }),
+             HasId("mixed", {"own along x"}));
 }
