@@ -91,8 +91,10 @@ void Transport::wait(Ticket ticket) {
   using namespace std::chrono;
   if (test(ticket)) return;
   const auto begin = steady_clock::now();
+  const auto waited_s = [&] { return duration<double>(steady_clock::now() - begin).count(); };
   // Another rank may need the core that this one would keep busy.
   for (microseconds pause{0}; !test(ticket); pause = std::min(pause + microseconds(10), microseconds(1000))) {
+    has_waited(ticket, waited_s());
     if (pause.count() == 0) {
       std::this_thread::yield();
     } else {
@@ -100,7 +102,7 @@ void Transport::wait(Ticket ticket) {
     }
   }
   ++counts_.waits;
-  counts_.seconds += duration<double>(steady_clock::now() - begin).count();
+  counts_.seconds += waited_s();
 }
 
 void Transport::count_sent(std::span<const Message> send) {
