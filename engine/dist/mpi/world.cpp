@@ -147,7 +147,10 @@ class MpiTransport final : public Transport {
     for (auto& [_, open] : open_) {
       std::erase_if(open.receives, [&](const Message& message) { return receive(message, open); });
     }
-    std::erase_if(open_, [](auto& each) { return each.second.receives.empty() && are_over(each.second); });
+    for (auto each = open_.begin(); each != open_.end();) {
+      const bool is_over = each->second.receives.empty() && are_over(each->second);
+      each = is_over ? open_.erase(each) : std::next(each);
+    }
   }
   static bool are_over(Open& open) {
     int done = 0;
