@@ -144,12 +144,13 @@ TEST_CASE("mpi world: routes give each rank what a global copy has", "[engine][m
       std::vector<double> array;
       const std::vector<RouteStep> steps = route(from, to, shape);
       if (const Box* box = box_of_rank(steps[0].from, world->rank()))
-        for_indices(*box, [&](const IntList& at) { array.push_back(static_cast<double>(place_in(whole, at))); });
+        for_indices(*box,
+                    [&](const IntList& at) { array.push_back(static_cast<double>(place_in(whole, at))); });
       for (std::size_t k = 0; k < steps.size(); ++k) {
         const Box* box = box_of_rank(steps[k].to, world->rank());
         std::vector<double> next(static_cast<std::size_t>(box == nullptr ? 0 : box->count()), -1.0);
-        run_moves(*world, steps[k], k, std::as_bytes(std::span(array)), std::as_writable_bytes(std::span(next)),
-                  sizeof(double));
+        run_moves(*world, steps[k], k, std::as_bytes(std::span(array)),
+                  std::as_writable_bytes(std::span(next)), sizeof(double));
         array = next;
       }
       if (const Box* box = box_of_rank(steps.back().to, world->rank())) {
@@ -184,7 +185,8 @@ TEST_CASE("mpi world: the failure of a rank ends all with its text", "[engine][m
       with_mpi_world(MPI_COMM_WORLD, [&](const World& world) {
         std::vector<double> mine(100), theirs(100);
         for (int step = 0; step < 6; ++step) {
-          if (world->rank() == bad && step == at) throw core::FormatError("reader#bad_line", "line {} is bad", at);
+          if (world->rank() == bad && step == at)
+            throw core::FormatError("reader#bad_line", "line {} is bad", at);
           around_the_ring(*world, mine, theirs, static_cast<std::uint64_t>(step));
         }
       });
@@ -223,15 +225,15 @@ TEST_CASE("mpi world: a wait without end becomes a table of who waits for whom",
   if (core::size_of(MPI_COMM_WORLD) == 1) return;
   const auto begin = std::chrono::steady_clock::now();
   const core::Error error = error_of<core::SolverError>([] {
-    with_mpi_world(
-        MPI_COMM_WORLD,
-        [](const World& world) {
-          std::vector<double> values(1);
-          if (world->rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // computes
-          const Message message{world->rank() == 0 ? 1 : 0, elements(values)};
-          world->exchange({}, {&message, 1}, 5);
-        },
-        {.patience_s = 0.3, .answer_s = 0.5});
+    with_mpi_world(MPI_COMM_WORLD,
+                   [](const World& world) {
+                     std::vector<double> values(1);
+                     if (world->rank() == 1)
+                       std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // computes
+                     const Message message{world->rank() == 0 ? 1 : 0, elements(values)};
+                     world->exchange({}, {&message, 1}, 5);
+                   },
+                   {.patience_s = 0.3, .answer_s = 0.5});
   });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   CHECK_THAT(error, HasId("hang", {"waits for rank", "rank 1 did not answer in 0.5 s"}));

@@ -22,11 +22,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t largest_in_envelope = 4096;  // bytes; larger messages are not copied
 constexpr int last_tag = 32767;                     // any MPI allows it
 
-/// What comes before a message, or with it.
+/// The number and length of a message, sent before it or with it.
 struct Envelope {
   std::uint64_t number = 0;
   std::int64_t bytes = 0;
-  std::int32_t tag = 0;  ///< of the elements; 0: they follow
+  std::int32_t tag = 0;  ///< tag of the elements; 0: they follow
 };
 
 /// A message whose envelope has come.
@@ -96,10 +96,11 @@ class MpiTransport final : public Transport {
     waiting_s_ = seconds;
     if (seconds < options_.patience_s) return;
     const std::string others = control_.ask(options_.answer_s, state_of(ticket));
-    throw core::SolverError("mpi_world#hang",
-                            "expected that ranks exchange with each other in the same order, got no end of an "
-                            "exchange in {:.3g} s: {}",
-                            seconds, others);
+    throw core::SolverError(
+        "mpi_world#hang",
+        "expected that ranks exchange with each other in the same order, got no end of an "
+        "exchange in {:.3g} s: {}",
+        seconds, others);
   }
 
  private:
@@ -116,8 +117,8 @@ class MpiTransport final : public Transport {
     Envelope envelope{open.number, static_cast<std::int64_t>(message.elements.bytes()), 0};
     const bool fits = envelope.bytes <= largest_in_envelope;
     if (!fits) envelope.tag = next_tag(message.peer);
-    std::vector<std::byte>& bytes = open.envelopes.emplace_back(
-        sizeof(Envelope) + (fits ? static_cast<std::size_t>(envelope.bytes) : 0));
+    std::vector<std::byte>& bytes =
+        open.envelopes.emplace_back(sizeof(Envelope) + (fits ? static_cast<std::size_t>(envelope.bytes) : 0));
     std::memcpy(bytes.data(), &envelope, sizeof(Envelope));
     if (fits) copy(message.elements, without_gaps(bytes.data() + sizeof(Envelope), message.elements));
     MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, message.peer, 0, envelopes_,
@@ -216,9 +217,9 @@ class MpiTransport final : public Transport {
 
   [[nodiscard]] std::string state_of(Ticket ticket) const {
     const auto found = open_.find(ticket);
-    const int peer = found == open_.end()                ? rank_
+    const int peer = found == open_.end()             ? rank_
                      : found->second.receives.empty() ? found->second.waits_for
-                                                        : found->second.receives.front().peer;
+                                                      : found->second.receives.front().peer;
     return fmt::format("waits for rank {} since {:.3g} s", peer, waiting_s_);
   }
 

@@ -83,7 +83,8 @@ class Transport {
 
  protected:
   void count_sent(std::span<const Message> send);
-  /// Hears from `wait` from time to time how long it has waited. errors: those of transports without patience.
+  /// Hears from `wait` from time to time how long it has waited. errors: those of transports without
+  /// patience.
   virtual void has_waited(Ticket /*ticket*/, double /*seconds*/) {}
   TransportCounts counts_;
 
