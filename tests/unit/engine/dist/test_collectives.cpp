@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/dist/collectives/collectives.hpp"
+#include "engine/dist/collectives/relaid.hpp"
 #include "engine/dist/collectives/shard_tree.hpp"
 #include "engine/dist/transport/local.hpp"
 #include "engine/ops/ops.hpp"
@@ -11,6 +12,8 @@
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/dist/random_layouts.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 
@@ -214,6 +217,79 @@ TEST_CASE("collectives: each row and its transpose agree on inner products", "[e
         }) < 1e-12);
   CHECK(gap(Held::own, Held::own, shards, many, [](T x, G g) { return reduce_scatter_shards(x, g, 0); }) <
         1e-12);
+}
+
+namespace {
+
+/// Returns the term that a part has of the element with this number, of n parts. Of `one`, a single part has
+/// the element, which may be −0; all bits of the others are zero.
+double term(Terms how, int at, int part, int n) {
+  if (how != Terms::one) return at * 0.5 + part * (at % 3 - 1);
+  return at % n != part ? 0.0 : at % 2 == 0 ? -0.0 : at + 0.5;
+}
+
+double combined_terms(Terms how, int at, int n) {
+  if (how == Terms::one) return term(how, at, at % n, n);
+  double result = term(how, at, 0, n);
+  for (int part = 1; part < n; ++part) {
+    const double next = term(how, at, part, n);
+    result = how == Terms::max   ? std::max(result, next)
+             : how == Terms::min ? std::min(result, next)
+                                 : result + next;
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("collectives: routes with terms give each rank what a global copy has", "[engine]") {
+  RandomLayouts random(11);
+  int n_combined = 0;
+  for (int i = 0; i < 120; ++i) {
+    const Terms how =
+        std::array{Terms::sum, Terms::max, Terms::min, Terms::one}[static_cast<std::size_t>(i % 4)];
+    const Shape shape = random.shape(3, 6);
+    const DeviceMesh mesh = random.mesh(8), other = random.mesh(8);
+    const Placement from{random.layout(shape, mesh, how), mesh}, to{random.layout(shape, other), other};
+    const std::vector<RouteStep> steps = route(from, to, shape);
+    const int n = steps[0].n_parts;
+    n_combined += n > 1 ? 1 : 0;
+    const auto number = [&](const IntList& index) {
+      return static_cast<int>(place_in(Box::whole(shape), index));
+    };
+    run_ranks(16, [&](const World& world) {
+      const auto of_rank = [&](const std::vector<Holding>& holdings) {
+        return std::find_if(holdings.begin(), holdings.end(),
+                            [&](const Holding& each) { return each.rank == world->rank(); });
+      };
+      Tensor x;
+      if (const auto own = of_rank(steps[0].from); own != steps[0].from.end()) {
+        std::vector<double> values;
+        for_indices(own->box,
+                    [&](const IntList& index) { values.push_back(term(how, number(index), own->part, n)); });
+        x = Tensor::from(values, own->box.shape);
+      }
+      const Tensor got = relaid(*world, steps, x, DType::f64, 1);
+      const auto target = of_rank(steps.back().to);
+      if (got.is_valid() != (target != steps.back().to.end()))
+        throw core::InvalidArgument("test#wrong_rank", "rank {} has or lacks a box", world->rank());
+      if (!got.is_valid()) return;
+      std::size_t at = 0;
+      const auto values = got.to_vector<double>();
+      for_indices(target->box, [&](const IntList& index) {
+        const double wanted = combined_terms(how, number(index), n), value = values.at(at++);
+        if (value != wanted || std::signbit(value) != std::signbit(wanted))
+          throw core::InvalidArgument("test#wrong_element", "{} instead of {} for {} of {} in {}", value,
+                                      wanted, index.text(), shape.text(), text_of(from.layout, mesh));
+      });
+    });
+  }
+  CHECK(n_combined > 40);
+  CHECK_THAT(error_of<core::ShapeError>([] {
+               const RouteStep step = step_between({{0, {{0}, {2}}}}, {{0, {{0}, {1}}}});
+               (void)relaid(*lone_rank(), {&step, 1}, numbers_of({3}, 1), DType::f64, 0);
+             }),
+             HasId("wrong_box", {"0:2", "f64[3]"}));
 }
 
 TEST_CASE("collectives: ranks that do not fit together are told so", "[engine]") {
