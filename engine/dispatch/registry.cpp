@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of all ops: the one place that names every registration.
 #include "engine/backend/register.hpp"
+#include "engine/dist/collectives/register.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/transform/register.hpp"
@@ -34,6 +35,7 @@ void register_own(OpTable& table) {
   register_custom(table);
   register_control(table);
   register_scan(table);
+  register_collectives(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }

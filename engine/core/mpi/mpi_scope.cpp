@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -33,6 +34,8 @@ void prefer_fast_singleton() {
   setenv("OMPI_MCA_pml", "ob1", 0);
   setenv("OMPI_MCA_btl", "self", 0);
 }
+
+std::atomic<bool> must_abort{false};
 
 /// FNV-1a: equal on all ranks for equal text, also between different builds of the standard library.
 std::uint64_t hash_of(std::string_view text) {
@@ -85,8 +88,10 @@ std::string MpiScope::agree_on_failure(std::string message) noexcept {
 }
 
 void MpiScope::abort(int exit_code) noexcept {
-  if (size_ > 1 && !all_failed_) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (size_ > 1 && (!all_failed_ || must_abort)) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
+
+void abort_after_failure() noexcept { must_abort = true; }
 
 int mpi_program(int argc, char** argv, const std::function<int(MPI_Comm comm)>& body) {
   Session session;

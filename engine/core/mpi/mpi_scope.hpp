@@ -33,6 +33,10 @@ class MpiScope final : public SubsystemScope {
   bool all_failed_ = false;
 };
 
+/// Makes `MPI_Abort` the end of a program that fails, even if every rank does: messages are on their way that
+/// MPI would wait for.
+void abort_after_failure() noexcept;
+
 /// Runs `body` with all ranks between the start and the end of MPI, and returns its exit code. An exception
 /// becomes a message on stderr and its exit code, as `Session::run` does it: the whole `main` of a program.
 [[nodiscard]] int mpi_program(int argc, char** argv, const std::function<int(MPI_Comm comm)>& body);

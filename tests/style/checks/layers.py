@@ -43,7 +43,7 @@ THIRD_PARTY = [
     (
         "MPI",
         r"mpi\.h",
-        ["engine/core/mpi/", "physics/", "inversion/", "models/", "apps/", "examples/", "benchmarks/"],
+        ["engine/core/mpi/", "engine/dist/mpi/", "physics/", "inversion/", "models/", "apps/", "examples/", "benchmarks/"],
     ),
     ("hypre", r"(HYPRE|_hypre)", ["physics/linalg/"]),
     ("BLAS", r"(cblas|lapacke|openblas)", ["engine/", "inversion/"]),

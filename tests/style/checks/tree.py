@@ -14,6 +14,7 @@ LAYERS = {
     "core": {"core"},
     "mpi": {"core", "mpi"},
     "engine": {"core", "engine"},
+    "dist": {"core", "mpi", "engine", "dist"},
     "mesh": {"core", "mesh"},
     "physics": {"core", "mpi", "mesh", "physics"},
     "inversion": {"core", "mpi", "engine", "mesh", "inversion"},
@@ -41,6 +42,7 @@ LAYERS = {
         "inversion_mt",
         "models",
         "models_study",
+        "dist",
         "io",
         "apps",
     },
@@ -49,6 +51,7 @@ LAYERS = {
 FOLDER_OF_LAYER = [
     ("engine/core/mpi/", "mpi"),
     ("engine/core/", "core"),
+    ("engine/dist/mpi/", "dist"),
     ("engine/", "engine"),
     ("physics/mesh/", "mesh"),
     ("physics/", "physics"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from the samples of the op table: attributes of every row, with each member changed in turn.
 #include "engine/core/map_algebra.hpp"
+#include "engine/dist/collectives/collective_ops.hpp"
+#include "engine/dist/transport/local.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/sampler.hpp"
@@ -56,6 +58,12 @@ Subgraph changed(const Subgraph& value) {
 core::MapPtr changed(const core::MapPtr& value) {
   return core::pointwise(
       value->name(), value->size_in(), [](double x) { return x; }, [](double) { return 1.0; });
+}
+GroupPtr changed(const GroupPtr&) { return group_of(lone_rank(), DeviceMesh({{"other", 1}}), {"other"}); }
+StepPtr changed(const StepPtr& value) {
+  RouteStep other = *value;
+  other.moves.push_back({1, 2, {{0}, {1}}});
+  return std::make_shared<const RouteStep>(other);
 }
 template <class T>
 std::shared_ptr<const T> changed(const std::shared_ptr<const T>& value) {
@@ -119,11 +127,12 @@ struct Types {
   }
 };
 /// Attributes of the engine's own rows.
-using OwnTypes = Types<AdamAttrs, AttentionAttrs, AxisAttrs, BlendAttrs, CallAttrs, CastAttrs, CondAttrs,
-                       ConstantAttrs, ConvAttrs, CustomAttrs, DeviceAttrs, DotAttrs, ElementAttrs,
-                       EpsilonAttrs, ExternalAttrs, ImplicitAttrs, IndexAttrs, IotaAttrs, LoopAttrs,
-                       NameAttrs, NormalizeAttrs, PadAttrs, PartAttrs, PoolAttrs, PositionAttrs, RandomAttrs,
-                       ReduceAttrs, ScanAttrs, ShapeAttrs, SliceAttrs, SolveAttrs, TransposeAttrs>;
+using OwnTypes =
+    Types<AdamAttrs, AttentionAttrs, AxisAttrs, BlendAttrs, CallAttrs, CastAttrs, CombineAttrs, CondAttrs,
+          ConstantAttrs, ConvAttrs, CustomAttrs, DeviceAttrs, DotAttrs, ElementAttrs, EpsilonAttrs,
+          ExchangeAttrs, ExternalAttrs, ImplicitAttrs, IndexAttrs, IotaAttrs, LoopAttrs, NameAttrs,
+          NormalizeAttrs, OwnAttrs, PadAttrs, PartAttrs, PiecesAttrs, PoolAttrs, PositionAttrs, RandomAttrs,
+          ReduceAttrs, ScanAttrs, ScatterAttrs, ShapeAttrs, SliceAttrs, SolveAttrs, TransposeAttrs>;
 
 /// Returns the attributes of a few samples of a row; none where it has no attributes.
 std::vector<AttrsPtr> samples_of(const OpInfo& row) {
