@@ -12,6 +12,9 @@
 #include "physics/mt/d3/certificate.hpp"
 #include "physics/mt/d3/cost.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -96,6 +99,19 @@ void add(Certificate& all, const std::string& meshes, const Certificate& one) {
   all.stopped = all.stopped || one.stopped;
 }
 
+/// Returns the rows that failed, with what was found there.
+std::vector<std::string> failed_rows(const Certificate& certificate) {
+  std::vector<std::string> failed;
+  for (const CertificateRow& row : certificate.rows) {
+    if (!row.passed)
+      failed.push_back(
+          fmt::format("{}, {:.2g} % and {:.2g} degrees at {} (tolerance {:g} % and {:g} degrees)", row.check,
+                      row.worst.rho_a_percent, row.worst.phase_deg, row.where, row.tolerance.rho_a_percent,
+                      row.tolerance.phase_deg));
+  }
+  return failed;
+}
+
 }  // namespace
 
 double run_bytes(const d2::MeshSet& meshes) { return core::threads() * d2::largest_factor_bytes(meshes); }
@@ -164,7 +180,8 @@ Certified certify(const Simulations<Dimension>& simulations, const Eigen::Vector
   core::log::info("{}", all.table());
   if (!all.passed)
     core::log::warning(core::log::Id("inversion::mt#certificate_failed"),
-                       "the certificate of the forward meshes fails; see the rows above");
+                       "the certificate of the forward meshes fails in {} of {} rows: {}",
+                       failed_rows(all).size(), all.rows.size(), fmt::join(failed_rows(all), "; "));
   NamedTable table = certificate_table(all);
   return {.table = std::move(table), .note = std::move(all.note)};
 }

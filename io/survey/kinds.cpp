@@ -66,16 +66,17 @@ bool is_vae_card(std::string_view bytes) {
          bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;
 }
 
-/// Returns whether a header line names a frequency or a period, and parts of an element in whatever case: one
-/// of these may be missing or misspelt, which the reader tells. Responses on a map or by modes are no such
-/// table.
+/// Returns whether a header line names sites, a frequency or a period, and parts of an element in whatever
+/// case: one of these may be missing or misspelt, which the reader tells. Responses on a map or by modes are
+/// no such table.
 bool is_of_transfer_functions(std::string_view header) {
   const std::string text = text::lower(header);
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
   if (text.starts_with("site,latitude_deg") && has("frequency_hz")) return true;
   if (!has(",") || has("mode,") || text.starts_with("site,period_s,x_m,y_m,")) return false;
   constexpr std::array elements{"zxx_", "zxy_", "zyx_", "zyy_", "tzx_", "tzy_"};
-  return (has("frequency") || has("period")) && std::ranges::any_of(elements, has);
+  return (text.starts_with("site,") || has("frequency") || has("period")) &&
+         std::ranges::any_of(elements, has);
 }
 
 FileKind csv_kind(const std::vector<std::string_view>& lines) {

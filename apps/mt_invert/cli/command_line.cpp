@@ -141,8 +141,9 @@ std::string shell_quoted(const std::string& word) {
 }
 
 std::string resume_command(const std::string& command, const std::string& config_path,
-                           const std::vector<std::string>& assignments, const std::string& folder) {
+                           const std::vector<std::string>& assignments, const std::string& folder, int dim) {
   std::string text = fmt::format("mt_invert {} {}", command, shell_quoted(config_path));
+  if (dim != InvertArguments{}.dim) text += fmt::format(" --dim {}", dim);
   for (const std::string& each : assignments) text += " --set " + shell_quoted(each);
   return text + fmt::format(" -o {} --resume", shell_quoted(folder));
 }

@@ -181,9 +181,9 @@ struct CommandLine {
 [[nodiscard]] std::string shell_quoted(const std::string& word);
 
 /// Returns the command that continues a stopped run: "mt_invert <command> <config> --set … -o <folder>
-/// --resume", with the assignments it was started with.
+/// --resume", with the assignments it was started with, and the dimension where it is not the usual one.
 [[nodiscard]] std::string resume_command(const std::string& command, const std::string& config_path,
                                          const std::vector<std::string>& assignments,
-                                         const std::string& folder);
+                                         const std::string& folder, int dim = InvertArguments{}.dim);
 
 }  // namespace lodestone::mt_invert::cli

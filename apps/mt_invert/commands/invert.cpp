@@ -199,9 +199,9 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   add_directives(run, comm, config, folder);
   const inversion::Outcome outcome = run.minimize();
   if (outcome.was_stopped()) {
-    core::log::warning(
-        core::log::Id("mt_invert#run_stopped"), "{}; go on with: {}", outcome.ending.text,
-        cli::resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
+    core::log::warning(core::log::Id("mt_invert#run_stopped"), "{}; go on with: {}", outcome.ending.text,
+                       cli::resume_command("invert", arguments.config_path, arguments.assignments,
+                                           folder.path().string(), arguments.dim));
     return static_cast<int>(outcome.ending.code);
   }
   const int code = io::run::write(comm, folder.path(), run, outcome, files);

@@ -75,26 +75,39 @@ void MpiControl::tell(const Failure& failure) noexcept {
 void MpiControl::listen(const std::function<std::string()>& state) {
   int source = 0;
   if (const auto text = take(told, source); text && !failure_) failure_ = failure_from(*text);
-  while (take(asked, source)) send(source, answered, state());
+  while (take(asked, source)) {
+    if (source < rank_) lower_asked_ = Clock::now();
+    send(source, answered, state());
+  }
+}
+
+void MpiControl::listen_until(Clock::time_point end, const std::string& own,
+                              const std::function<bool()>& is_enough) {
+  while (!is_enough() && Clock::now() < end) {
+    listen([&] { return own; });
+    if (failure_) throw_failure(*failure_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 std::string MpiControl::ask(double seconds, const std::string& own) {
-  using namespace std::chrono;
+  const auto wait = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   std::vector<std::string> answers(static_cast<std::size_t>(size_));
   answers[static_cast<std::size_t>(rank_)] = own;
   for (int peer = 0; peer < size_; ++peer) {
     if (peer != rank_) send(peer, asked, "");
   }
-  int n_missing = size_ - 1, source = 0;
-  for (const auto end = steady_clock::now() + duration<double>(seconds);
-       n_missing > 0 && steady_clock::now() < end; std::this_thread::sleep_for(milliseconds(1))) {
-    listen([&] { return own; });
-    if (failure_) throw_failure(*failure_);
+  const auto begin = Clock::now();
+  int n_missing = size_ - 1;
+  listen_until(begin + wait, own, [&] {
+    int source = 0;
     while (const auto text = take(answered, source)) {
       answers[static_cast<std::size_t>(source)] = text->empty() ? "waits for nobody" : *text;
       --n_missing;
     }
-  }
+    return n_missing <= 0;
+  });
+  if (lower_asked_ > begin - wait) listen_until(lower_asked_ + 2 * wait, own, [] { return false; });
   std::string result;
   for (int peer = 0; peer < size_; ++peer) {
     const std::string& answer = answers[static_cast<std::size_t>(peer)];

@@ -2,6 +2,7 @@
 // These rules look at the numbers of a station by themselves.
 #include "engine/core/median.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
+#include "physics/mt/analysis/induction.hpp"
 #include "physics/mt/analysis/layered_bound.hpp"
 #include "physics/mt/conventions.hpp"
 #include "physics/mt/units.hpp"
@@ -25,7 +26,11 @@ constexpr std::size_t least_stations = 4;  // of a survey that tells what is usu
 constexpr double least_relative_error = 1e-4, largest_relative_error = 0.5;
 constexpr double largest_tipper = 1.5;
 // A sensor that is tilted by 0.06 degrees puts as much of the horizontal field into Hz.
-constexpr double least_tipper = 1e-3, least_share_of_dead = 1.0 / 3;
+constexpr double least_share_of_dead = 1.0 / 3;
+constexpr const char* remedy_of_units =
+    "check --fix, or of EDI files --units field or ohm, or data.edi_units; correct the units that other "
+    "files "
+    "state";
 constexpr double scatter_over_error = 3.0;
 constexpr double gap_over_usual = 4.0;
 constexpr double relative_floor_of_bound = 0.05, largest_rms_of_bound = 3.0;
@@ -164,14 +169,14 @@ class CurveCheck {
     std::string text = fmt::format("the median apparent resistivity is {:.3g} ohm m, read as {}", middle,
                                    station_.units_in_file);
     const std::optional<double> factor = factor_to_plausible(middle);
-    if (!factor) return add(Severity::error, "units", text, "--units field or ohm, or data.edi_units");
+    if (!factor) return add(Severity::error, "units", text, remedy_of_units);
     const double mended = middle * *factor * *factor;
     text += fmt::format("; impedances times {:.4g} make it {:.3g}", *factor, mended);
     if (std::isfinite(usual_ohm_m_) && std::abs(std::log10(mended / usual_ohm_m_)) > most_off_decades)
       return add(Severity::error, "units",
                  text + fmt::format(", which the {:.3g} ohm m of its survey do not confirm", usual_ohm_m_),
                  "look at the file; a change of units does not explain it, so mask the station");
-    add(Severity::error, "units", text, "--units field or ohm, or data.edi_units",
+    add(Severity::error, "units", text, remedy_of_units,
         [by = *factor](StationData& station) { scale_impedances(station, by); });
   }
 
@@ -264,7 +269,7 @@ class CurveCheck {
     for (const StationRow& row : station_.rows) {
       if (row.is_missing(Element::tzx) || row.is_missing(Element::tzy)) continue;
       sizes.push_back(std::sqrt(std::norm(row.values[Element::tzx]) + std::norm(row.values[Element::tzy])));
-      if (sizes.back() < least_tipper) dead_periods_s.push_back(1.0 / row.frequency_hz);
+      if (sizes.back() < least_recorded_tipper) dead_periods_s.push_back(1.0 / row.frequency_hz);
     }
     if (std::ssize(sizes) < enough) return;
     if (median(sizes) > largest_tipper)
@@ -279,7 +284,7 @@ class CurveCheck {
     add(Severity::warning, "tipper_size",
         fmt::format("the size of the tipper is below {:g} at {} of {} periods, of {:.3g} to {:.3g} s: Hz was "
                     "not recorded there, as a tilt of 0.06 degrees alone gives more",
-                    least_tipper, dead_periods_s.size(), sizes.size(), shortest_s, longest_s),
+                    least_recorded_tipper, dead_periods_s.size(), sizes.size(), shortest_s, longest_s),
         "[[data.mask]] leaves out tzx and tzy of the station, data.tipper = false those of all");
   }
 

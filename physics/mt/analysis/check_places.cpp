@@ -111,6 +111,28 @@ constexpr std::array<Mistake, 5> mistakes{{
      1.0, true},
 }};
 
+/// A mistake that would bring a station to the others.
+struct Explanation {
+  const Mistake* mistake;
+  Crowd::Place there;
+  double distance_deg;  ///< from its third neighbour
+};
+
+/// Returns the mistakes that bring a place near the other stations, that which brings it nearest first.
+std::vector<Explanation> explanations(const Crowd::Place& here, std::size_t station, const Crowd& crowd,
+                                      double near_deg) {
+  std::vector<Explanation> found;
+  for (const Mistake& mistake : mistakes) {
+    const Crowd::Place there{
+        mistake.latitude_sign * (mistake.swapped ? here.longitude_deg : here.latitude_deg),
+        mistake.longitude_sign * (mistake.swapped ? here.latitude_deg : here.longitude_deg)};
+    const double distance_deg = crowd.distance_deg(there, station);
+    if (distance_deg <= near_deg) found.push_back({&mistake, there, distance_deg});
+  }
+  std::ranges::stable_sort(found, {}, &Explanation::distance_deg);
+  return found;
+}
+
 void check_distance(const Station& site, std::size_t station, const Crowd& crowd, StationFindings& findings) {
   const Crowd::Place here{site.latitude_deg, site.longitude_deg};
   const double distance_deg = crowd.distance_deg(here, station);
@@ -118,19 +140,20 @@ void check_distance(const Station& site, std::size_t station, const Crowd& crowd
       (here.latitude_deg == 0.0 && here.longitude_deg == 0.0))
     return;
   const double near_deg = std::max(near_over_usual * crowd.usual_deg(), 0.1 * least_apart_deg);
-  for (const Mistake& mistake : mistakes) {
-    const Crowd::Place there{
-        mistake.latitude_sign * (mistake.swapped ? here.longitude_deg : here.latitude_deg),
-        mistake.longitude_sign * (mistake.swapped ? here.latitude_deg : here.longitude_deg)};
-    if (!(crowd.distance_deg(there, station) <= near_deg)) continue;
-    return findings.add(
-        Severity::error, "coordinates",
+  const std::vector<Explanation> found = explanations(here, station, crowd, near_deg);
+  if (!found.empty()) {
+    std::string text =
         fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the other stations: {}", here.latitude_deg,
-                    here.longitude_deg, 1e-3 * metres_per_degree * distance_deg, mistake.text),
-        mistake.remedy, [there](StationData& mended) {
-          mended.site.latitude_deg = there.latitude_deg;
-          mended.site.longitude_deg = there.longitude_deg;
-        });
+                    here.longitude_deg, 1e-3 * metres_per_degree * distance_deg, found[0].mistake->text);
+    if (found.size() > 1)
+      return findings.add(Severity::error, "coordinates",
+                          text + fmt::format(", or {}", found[1].mistake->text),
+                          "look which of the two it is, and correct the file");
+    return findings.add(Severity::error, "coordinates", std::move(text), found[0].mistake->remedy,
+                        [there = found[0].there](StationData& mended) {
+                          mended.site.latitude_deg = there.latitude_deg;
+                          mended.site.longitude_deg = there.longitude_deg;
+                        });
   }
   if (distance_deg < far_over_usual * crowd.usual_deg()) return;
   findings.add(

@@ -17,6 +17,9 @@ constexpr auto words(ArrowConvention) {
   return core::Words<ArrowConvention>{{parkinson, "parkinson"}, {wiese, "wiese"}};
 }
 
+/// The size below which a tipper is no recording of Hz: a tilt of 0.06 degrees alone gives more.
+inline constexpr double least_recorded_tipper = 1e-3;
+
 /// A vector in the axes of a tipper; its length has no unit.
 struct InductionArrow {
   double x = 0.0, y = 0.0;

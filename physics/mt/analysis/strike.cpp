@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/analysis/strike.hpp"
 
+#include "physics/mt/analysis/induction.hpp"
 #include "physics/mt/analysis/phase_tensor.hpp"
 #include "physics/mt/analysis/rotation.hpp"
 
@@ -254,6 +255,7 @@ std::optional<TipperStrike> tipper_strike(const std::vector<StationData>& statio
       if (!is_in(row, options) || row.is_missing(Element::tzx) || row.is_missing(Element::tzy)) continue;
       const StationRow north = rotated(row, 0.0);
       const Eigen::Vector2cd tipper{north.values[Element::tzx], north.values[Element::tzy]};
+      if (tipper.norm() < least_recorded_tipper) continue;
       // Rows count alike unless they are small, so that no single station decides.
       sum += (tipper * tipper.adjoint()).real() / (tipper.squaredNorm() + small_tipper * small_tipper);
       ++out.n_rows;

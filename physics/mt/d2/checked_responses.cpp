@@ -350,9 +350,8 @@ std::string CheckedResponses::note_in_words() const {
   const auto n_failed = std::ranges::count_if(bands, fails);
   const auto n_by_nodes = std::ranges::count_if(
       bands, [&](const CheckedBand& band) { return fails(band) && band.stopped_by_nodes; });
-  const auto n_by_runs = std::ranges::count_if(bands, [&](const CheckedBand& band) {
-    return fails(band) && band.stopped_by_runs;
-  });
+  const auto n_by_runs = std::ranges::count_if(
+      bands, [&](const CheckedBand& band) { return fails(band) && band.stopped_by_runs; });
   std::vector<std::string> sentences;
   if (n_by_nodes > 0)
     sentences.push_back(fmt::format("{} of {} meshes need more than the {} nodes that they may have.",

@@ -245,4 +245,6 @@ TEST_CASE("command line: what is printed to be typed again is quoted for a shell
   CHECK(cli::shell_quoted("") == "''");
   CHECK(cli::resume_command("invert", "my run.toml", {"a.b=1", "run.title=x y"}, "out/x") ==
         "mt_invert invert 'my run.toml' --set a.b=1 --set 'run.title=x y' -o out/x --resume");
+  CHECK(cli::resume_command("invert", "c.toml", {}, "out/x", 3) ==
+        "mt_invert invert c.toml --dim 3 -o out/x --resume");
 }

@@ -252,6 +252,21 @@ TEST_CASE("check: what is mended is as it was, and says so", "[survey]") {
   }
 }
 
+TEST_CASE("check: of two ways to mend a place both are named, and none is chosen", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/kap03/edi"));
+  const auto station = std::ranges::find(stations, "kap112", [](const auto& each) { return each.site.name; });
+  REQUIRE(station != stations.end());
+  // The line runs across latitude = -longitude: its stations lie near their own mirror images.
+  std::swap(station->site.latitude_deg, station->site.longitude_deg);
+  const Station planted = station->site;
+  const std::vector<Finding> findings = check(stations);
+  const auto found = std::ranges::find(findings, "coordinates", &Finding::id);
+  REQUIRE(found != findings.end());
+  CHECK_THAT(found->text, Catch::Contains("swapped, or latitude and longitude have the other signs"));
+  CHECK(mend(stations, findings) == 0);
+  CHECK(station->site.latitude_deg == planted.latitude_deg);
+}
+
 TEST_CASE("check: a wrong azimuth is named where neighbours agree, and where none is, nothing is",
           "[survey]") {
   std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));

@@ -220,6 +220,8 @@ TEST_CASE("table of transfer functions: columns that are missing are named with 
              HasId("no_column", {"t.csv:2", "expected columns Zxy_re_ohm, Tzy_re, Tzy_im in"}));
   CHECK_THAT(refusal("station,period,Zxy_re_ohm,Zxy_im_ohm"),
              HasId("no_column", {"t.csv:2", "expected columns site, frequency_hz (or period_s) in"}));
+  CHECK_THAT(refusal("site,latitude_deg,longitude_deg,Zxy_re_ohm,Zxy_im_ohm"),
+             HasId("no_column", {"t.csv:2", "expected column frequency_hz (or period_s) in"}));
   CHECK_THAT(refusal("site,period_s,zxy_re,zxy_im"),
              HasId("no_column", {"expected column Zxy_re_ohm (or another element) in", "zxy_re"}));
   std::ofstream(folder / "map.csv") << "site,period_s,x_m,y_m,Zxx_re_ohm,Zxx_im_ohm\n";

@@ -57,6 +57,9 @@ TEST_CASE("strike: layers have none, tippers tell which of two it is", "[physics
   CHECK(tipper->share_along < 1e-6);
   CHECK_THAT(resolved_azimuth_deg(strike_deg, tipper->azimuth_deg), WithinAbs(strike_deg, 1e-9));
   CHECK_THAT(resolved_azimuth_deg(strike_deg, 160.0), WithinAbs(strike_deg + 90.0, 1e-9));
+  std::vector<StationData> without_hz = stations;
+  for (StationRow& row : without_hz[0].rows) row.values[Element::tzx] = row.values[Element::tzy] = 5e-4;
+  CHECK_FALSE(tipper_strike(without_hz).has_value());
   CHECK_FALSE(strike(std::vector<StationData>{}).has_value());
   CHECK_FALSE(strike(stations, {.min_period_s = 1e6}).has_value());
 }
