@@ -283,7 +283,7 @@ void Inversion::find_responses(const Minimized& found, Outcome& out) {
   log_rms(*problem_, last.is_final() ? "last step's" : "iterations'", on_iterations, out);
   optimize::InversionSummary summary = found.summary;
   if (const double asked = target_rms(method_); out.ending.target_rms > asked)
-    summary.message += fmt::format(", which was raised from {:g} to what the data allow", asked);
+    summary.message += fmt::format("; the target was raised from {:g} to what the data allow", asked);
   if (!summary.history.empty()) summary.history.back().iteration += last.history().n_iterations_before();
   out.ending = judge(summary, {out.ending.rms, rms_to_target, counting_of(*problem_), last.is_final()},
                      out.ending.target_rms, problem_->forward.remedy);

@@ -300,7 +300,7 @@ class JReader {
       if (middle > between && middle < most && options_.error == ErrorOf::each_part)
         about_errors = fmt::format(
             "; their limits show that the errors of impedances are those of the complex "
-            "number ({:.2f} times as large), which Options::error states",
+            "number ({:.2f} times as large), which --j-errors states",
             middle);
     }
     station_.remarks.push_back(fmt::format("{}: apparent resistivities are left out beside impedances{}",
