@@ -10,6 +10,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -102,8 +103,15 @@ class LocalTransport final : public Transport {
   }
 
   bool test(Ticket ticket) override {
+    // What was not there when an earlier message was looked for must not be taken for a later one.
+    std::set<std::pair<int, std::uint64_t>> missing;
     for (auto& [_, open] : open_) {
-      std::erase_if(open.receives, [&](const Message& message) { return fetch(message, open.number); });
+      std::erase_if(open.receives, [&, number = open.number](const Message& message) {
+        if (missing.contains({message.peer, number})) return false;
+        if (fetch(message, number)) return true;
+        missing.insert({message.peer, number});
+        return false;
+      });
     }
     std::unique_lock lock(room_->mutex);
     if (room_->failure) withdraw(lock);
