@@ -10,6 +10,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -92,8 +93,8 @@ class LocalTransport final : public Transport {
     open.receives.assign(receive.begin(), receive.end());
     open.n_sent = send.size();
     for (const Message& message : send) open.peers.push_back(message.peer);
-    const std::unique_lock lock(room_->mutex);
-    room_->check();
+    std::unique_lock lock(room_->mutex);
+    check(lock);
     for (const Message& message : send)
       room_->posts[{rank_, message.peer, number}].push_back({message.elements, &open});
     room_->note_change();
@@ -102,12 +103,20 @@ class LocalTransport final : public Transport {
   }
 
   bool test(Ticket ticket) override {
+    // What was not there when an earlier message was looked for must not be taken for a later one.
+    std::set<std::pair<int, std::uint64_t>> missing;
     for (auto& [_, open] : open_) {
-      std::erase_if(open.receives, [&](const Message& message) { return fetch(message, open.number); });
+      std::erase_if(open.receives, [&, number = open.number](const Message& message) {
+        if (missing.contains({message.peer, number})) return false;
+        if (fetch(message, number)) return true;
+        missing.insert({message.peer, number});
+        return false;
+      });
     }
     std::unique_lock lock(room_->mutex);
-    if (room_->failure) withdraw(lock);
-    room_->check();
+    if (misfit_) withdraw(lock);
+    if (misfit_) throw core::InvalidArgument(*misfit_);
+    check(lock);
     std::erase_if(open_,
                   [](const auto& each) { return each.second.receives.empty() && each.second.n_sent == 0; });
     return !open_.contains(ticket);
@@ -138,6 +147,13 @@ class LocalTransport final : public Transport {
   }
 
  private:
+  /// Throws what another rank has failed with, when nobody reads from this one any more: the caller's arrays
+  /// may go with the exception.
+  void check(std::unique_lock<std::mutex>& lock) {
+    if (room_->failure) withdraw(lock);
+    room_->check();
+  }
+
   void check_peers(std::span<const Message> messages) const {
     for (const Message& message : messages) {
       if (message.peer < 0 || message.peer >= size())
@@ -164,9 +180,9 @@ class LocalTransport final : public Transport {
     --post.sender->n_sent;
     room_->note_change();
     if (!fits)
-      throw core::InvalidArgument("Transport#wrong_length",
-                                  "expected {} bytes from rank {} for rank {}, got {}",
-                                  message.elements.bytes(), message.peer, rank_, post.elements.bytes());
+      misfit_ = core::InvalidArgument("Transport#wrong_length",
+                                      "expected {} bytes from rank {} for rank {}, got {}",
+                                      message.elements.bytes(), message.peer, rank_, post.elements.bytes());
     return true;
   }
 
@@ -195,6 +211,7 @@ class LocalTransport final : public Transport {
   int rank_;
   std::map<Ticket, Open> open_;
   Ticket n_started_ = 0;
+  std::optional<core::InvalidArgument> misfit_;  ///< a message of another length than expected
 };
 
 /// Runs f as a rank. Returns what it threw, if that was the first failure of all.

@@ -70,6 +70,34 @@ TEST_CASE("transport: exchanges that are open at once meet by their numbers and 
   CHECK(got == std::vector<double>{2, 1, 3, 4});
 }
 
+TEST_CASE("transport: messages of one number keep their order, whenever they come", "[engine]") {
+  constexpr int n_messages = 8;
+  std::atomic<int> n_wrong{0};
+  run_ranks(2, [&](const World& world) {
+    for (std::uint64_t round = 0; round < 3000; ++round) {
+      std::vector<double> values(n_messages, -1.0);
+      if (world->rank() == 0) std::iota(values.begin(), values.end(), 0.0);
+      std::vector<Message> messages;
+      for (double& each : values)
+        messages.push_back(
+            {1 - world->rank(), {reinterpret_cast<std::byte*>(&each), {1}, {1}, sizeof(double)}});
+      if (world->rank() == 0) {
+        world->exchange(messages, {}, round);
+        continue;
+      }
+      // Two exchanges, which look for their messages again and again while these come.
+      const auto receive = std::span<const Message>(messages);
+      const auto first = world->start({}, receive.first(3), round),
+                 second = world->start({}, receive.subspan(3), round);
+      while (!world->test(second)) {
+      }
+      world->wait(first);
+      for (int i = 0; i < n_messages; ++i) n_wrong += values[static_cast<std::size_t>(i)] == i ? 0 : 1;
+    }
+  });
+  CHECK(n_wrong == 0);
+}
+
 TEST_CASE("transport: a rank to itself, and a lone rank", "[engine]") {
   const World world = lone_rank();
   std::vector<double> mine{1, 2}, theirs(2);
