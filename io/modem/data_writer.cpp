@@ -65,7 +65,8 @@ class DataWriter {
         options_(options),
         dimension_(options.dimension.value_or(dimension_of(data))),
         references_(physics::mt::references_of(data.survey.stations)) {
-    if (!data.stations.empty()) frame_ = data.stations.front().local_frame.value_or(LocalFrame{});
+    if (options.dimension == 3) frame_.azimuth_deg = data.azimuth_deg;
+    if (!data.stations.empty()) frame_ = data.stations.front().local_frame.value_or(frame_);
     for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
       const auto& key = data.survey.keys[i];
       if (data.reason[i] != MaskReason::kept) continue;
@@ -128,7 +129,7 @@ class DataWriter {
   /// Appends what a row begins with: period, places and the component.
   void append_head(const ModemBlock& block, const ModemComponent& component, int station, int frequency) {
     const double f = data_.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
-    const double period = preimage(f, 1.0 / f, [](double p) { return 1.0 / p; });
+    const std::string period = text::shortest_preimage(f, 1.0 / f, [](double p) { return 1.0 / p; });
     fmt::format_to(std::back_inserter(text_), "{:<24}", period);
     append_place(station);
     if (block.has_reference) append_place(references_[static_cast<std::size_t>(station)]);
@@ -144,9 +145,14 @@ class DataWriter {
                    dimension_ == 3 ? s.x_m : 0.0, s.y_m - options_.left_edge_m, has_z ? s.z_m : 0.0);
   }
 
-  static double error_of(double sigma, double factor) {
-    if (!(sigma > 0.0) || !std::isfinite(sigma)) return no_error;
-    return preimage(sigma, sigma / factor, [factor](double e) { return e * factor; });
+  /// Returns the text of a number that the reader multiplies by a factor.
+  static std::string scaled_text(double value, double factor) {
+    return text::shortest_preimage(value, value / factor,
+                                   [factor](double written) { return written * factor; });
+  }
+  static std::string error_of(double sigma, double factor) {
+    if (!(sigma > 0.0) || !std::isfinite(sigma)) return text::shortest(no_error);
+    return scaled_text(sigma, factor);
   }
 
   void append_block(const ModemBlock& block) {
@@ -191,13 +197,10 @@ class DataWriter {
     written_.insert(re->first);
     written_.insert(im->first);
     const double factor = block.is_impedance ? ohm_per(options_.units) : 1.0;
-    const auto number = [factor](double v) {
-      return preimage(v, v / factor, [factor](double x) { return x * factor; });
-    };
     append_head(block, component, station, frequency);
     const double sign = options_.sign == ModemSign::plus ? 1.0 : -1.0;
-    fmt::format_to(std::back_inserter(text_), " {} {} {}\n", number(re->second.value),
-                   sign * number(im->second.value), error_of(re->second.sigma, factor));
+    fmt::format_to(std::back_inserter(text_), " {} {} {}\n", scaled_text(re->second.value, factor),
+                   scaled_text(sign * im->second.value, factor), error_of(re->second.sigma, factor));
   }
 
   /// Returns the error of a real datum, which the reader divides by a factor.

@@ -184,6 +184,34 @@ std::vector<std::string> readings_lost(const StationData& station, double azimut
   return {lost.begin(), lost.end()};
 }
 
+/// Returns the units that all files of the stations have, which give back the same bits.
+modem::ModemUnits units_of(const std::vector<StationData>& stations) {
+  const std::string& first = stations.front().units_in_file;
+  const bool is_same = std::ranges::all_of(
+      stations, [&](const StationData& station) { return station.units_in_file == first; });
+  for (const auto units : {modem::ModemUnits::volt_per_metre_per_tesla, modem::ModemUnits::ohm})
+    if (is_same && first == modem::short_name_of(units)) return units;
+  return modem::ModemUnits::millivolt_per_kilometre_per_nanotesla;
+}
+
+/// Returns the options of a map whose axes are those to which data were rotated. errors: InvalidArgument for
+/// stations whose file has a map of its own with other axes.
+mt::ProfileOptions map_options(const std::vector<StationData>& stations, const Placing& placing) {
+  mt::ProfileOptions options = placing.line;
+  if (!placing.strike_deg) return options;
+  for (const StationData& station : stations) {
+    if (station.local_frame && std::abs(std::remainder(station.local_frame->azimuth_deg - *placing.strike_deg,
+                                                       360.0)) > mt::same_azimuth_deg)
+      throw core::InvalidArgument("io::survey::write#own_axes",
+                                  "expected axes of the map that {} states, x along {:g} degrees, got {:g}; "
+                                  "leave the rotation out, or "
+                                  "write EDI files, a survey file or CSV",
+                                  station.path, station.local_frame->azimuth_deg, *placing.strike_deg);
+  }
+  options.azimuth_deg = *placing.strike_deg + 90.0;
+  return options;
+}
+
 /// Writes what ModEM has blocks for: impedances, tippers, inter-station functions, phase tensors, apparent
 /// resistivities and phases at the periods of any station.
 WriteResult write_modem(const std::string& path, const std::vector<StationData>& stations,
@@ -201,9 +229,12 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
                                 names_of_readings(stations));
   mt::Observations data = observe_on_map(stations, map, selection);
   mask_derived(data);
-  modem::write_data(path, data, {.dimension = 3, .comment = "transfer functions"});
+  modem::write_data(path, data,
+                    {.units = units_of(stations), .dimension = 3, .comment = "transfer functions"});
   Losses losses;
   for (const StationData& station : stations) {
+    if (std::isfinite(station.site.elevation_m) && !std::isfinite(station.site.z_m))
+      losses.add({"elevations, in whose place Z is 0"});
     losses.add(mt::not_held(station, {.interstation = true, .readings = true, .local_places = true}));
     losses.add(readings_lost(station, data.azimuth_deg));
   }
@@ -227,16 +258,6 @@ WriteResult write_wsinv(const std::string& path, const std::vector<StationData>&
   text::write_bytes_atomically(path, written.text);
   std::ranges::move(losses.in_words(), std::back_inserter(written.lost));
   return {{path}, written.lost};
-}
-
-/// Returns the units that all files of the stations have, which give back the same bits.
-modem::ModemUnits units_of(const std::vector<StationData>& stations) {
-  const std::string& first = stations.front().units_in_file;
-  const bool is_same = std::ranges::all_of(
-      stations, [&](const StationData& station) { return station.units_in_file == first; });
-  for (const auto units : {modem::ModemUnits::volt_per_metre_per_tesla, modem::ModemUnits::ohm})
-    if (is_same && first == modem::short_name_of(units)) return units;
-  return modem::ModemUnits::millivolt_per_kilometre_per_nanotesla;
 }
 
 WriteResult write_profile(const std::string& path, const std::vector<StationData>& stations,
@@ -280,8 +301,8 @@ WriteResult write(const std::string& path, const std::vector<StationData>& stati
                   const Placing& placing) {
   if (is_of_one_station(format)) return write_each(path, stations, format);
   if (is_of_profile(format)) return write_profile(path, stations, format, placing);
-  if (format == WriteFormat::wsinv) return write_wsinv(path, stations, placing.line);
-  if (format == WriteFormat::modem) return write_modem(path, stations, placing.line);
+  if (format == WriteFormat::wsinv) return write_wsinv(path, stations, map_options(stations, placing));
+  if (format == WriteFormat::modem) return write_modem(path, stations, map_options(stations, placing));
   if (format == WriteFormat::survey) {
     write_survey(path, stations);
     return {{path}, {}};

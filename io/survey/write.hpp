@@ -36,8 +36,8 @@ struct WriteResult {
 /// The places of stations in formats with coordinates x and y.
 struct Placing {
   physics::mt::ProfileOptions line{};  ///< profile or map
-  /// Azimuth of the x axis of data on a profile; absent: perpendicular to it. Unlike the strike of `line`,
-  /// which has no effect here, it leaves the line where it is.
+  /// Azimuth of the x axis of data on a profile, or of a map; absent: perpendicular to the line, or north.
+  /// Unlike the strike of `line`, which has no effect here, it leaves a line where it is.
   std::optional<double> strike_deg{};
 };
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace lodestone::physics::mt {
@@ -158,6 +160,18 @@ bool looks_like_ohm(const std::vector<StationRow>& rows) {
 }
 
 double in_field_units(double ohm) {
+  const double guess = ohm / ohm_per_field_unit;
+  if (!std::isfinite(guess)) return guess;
+  // Files state few digits: of numbers that become this one, the shortest is what they said.
+  constexpr int fewest_digits = 5, most_digits = 17;
+  for (int digits = fewest_digits; digits <= most_digits; ++digits) {
+    std::array<char, 40> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), guess,
+                                   std::chars_format::scientific, digits - 1);
+    double rounded = 0.0;
+    std::from_chars(text.data(), end.ptr, rounded);
+    if (rounded * ohm_per_field_unit == ohm) return rounded;
+  }
   return preimage(ohm, ohm / ohm_per_field_unit, [](double field) { return field * ohm_per_field_unit; });
 }
 

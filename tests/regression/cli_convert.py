@@ -41,6 +41,18 @@ with Folder() as folder:
     said = expect(0, ["edi cannot hold: correlations of the errors of elements (2 stations)"], "convert", folder / "edited.h5", "-o", folder / "edited", "--to", "edi")
     check(os.path.exists(folder / "edited/gv101.edi"), "files are named after sites")
 
+    # A map has the axes to which tensors are rotated; one that a file states keeps its own
+    expect(0, ["x along azimuth 30", "modem cannot hold", "elevations, in whose place Z is 0"], "convert", EDI, "-o", folder / "turned.dat", "--rotate", "30")
+    headers = [line.strip() for line in open(folder / "turned.dat") if line.startswith(">")]
+    check("> 30.00" in headers or "> 30" in headers, f"the header states 30 degrees: {headers[:6]}")
+    expect_error(5, "own_axes", ["turned.dat", "got 60"], "convert", folder / "turned.dat", "-o", folder / "other.dat", "--rotate", "60")
+
+    # Digits come back as they were
+    data = os.path.join(SOURCE, "data/modem_block2_3d/de.dat")
+    expect(0, ["wrote 198 stations"], "convert", data, "-o", folder / "de.dat")
+    longest = max(len(word) for line in open(folder / "de.dat") if line[:1] not in "#>" for word in line.split()[-3:])
+    check(longest <= 15, f"numbers with the digits that they had, at most {longest} letters")
+
     # ModEM's list, which invert takes
     expect(0, ["wrote 59 stations"], "convert", folder / "survey.h5", "-o", folder / "data.dat", "--epsg", "32611", "--floor", "impedance=0.05", "--periods", "1,100")
     expect(0, ["ModEM 3-D data", "gv100"], "info", folder / "data.dat")
