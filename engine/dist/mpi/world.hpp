@@ -6,6 +6,8 @@
 
 #include <mpi.h>
 
+#include <functional>
+
 namespace lodestone::engine {
 
 /// The behaviour of ranks that wait for others.
