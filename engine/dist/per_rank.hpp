@@ -12,7 +12,7 @@
 namespace lodestone::engine {
 
 /// Returns a function of whole tensors, the same on all ranks, that calls f with the pieces of this rank.
-/// What f returns are pieces or terms as `out` says, of which the whole results are made.
+/// f returns pieces or terms as `out` says; the whole results are made of them.
 ///
 /// In f a value is the same on the ranks along an axis of the mesh, or each rank's own: pieces and terms are
 /// own, and so is what is made of them. The two do not mix. `as_own` and `own_piece` lead from one to the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What collectives give: the messages of this rank, and what it makes of those of the others.
+// These functions send the messages of this rank, and combine those that it receives.
 #include "engine/core/error.hpp"
 #include "engine/dist/collectives/collective_ops.hpp"
 #include "engine/dist/collectives/shard_tree.hpp"

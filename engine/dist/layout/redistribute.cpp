@@ -181,7 +181,7 @@ std::vector<Holding> without_copies(const std::vector<Holding>& to) {
       const std::size_t at = equal[static_cast<std::size_t>(k)];
       done[at] = true;
       Box& box = result[at].box;
-      // Of a scalar all of its ranks combine the terms themselves.
+      // A scalar has no parts: each of its ranks combines all terms.
       if (n == 1 || box.is_empty() || box.rank() == 0) continue;
       const int axis = shared_axis(box, n);
       const Dim extent = box.shape[axis], begin = k * extent / n;

@@ -103,7 +103,8 @@ class LocalTransport final : public Transport {
   }
 
   bool test(Ticket ticket) override {
-    // What was not there when an earlier message was looked for must not be taken for a later one.
+    // A message may arrive during this loop. It belongs to the earliest receive that waits for it, so later
+    // ones do not look for it again.
     std::set<std::pair<int, std::uint64_t>> missing;
     for (auto& [_, open] : open_) {
       std::erase_if(open.receives, [&, number = open.number](const Message& message) {

@@ -180,7 +180,7 @@ TEST_CASE("check: duplicates that agree are notes, those that contradict each ot
   CHECK_THAT(unlike.text,
              Catch::Contains("stands where gv100 does, but its impedances differ by more than 3 errors") &&
                  Catch::Contains(" more"));
-  // Of one name: files that are read as one survey.
+  // Files of one survey may state one name twice.
   const TemporaryFolder folder;
   std::string edi = text_of_file(source_path("data/gabbs_valley/edi/gv100.edi"));
   const std::string first = write_text(folder, "a.edi", edi);
