@@ -8,7 +8,7 @@ set(fuzzed
   "io/(csv|edi|emtf|femtic|gocad|hdf5|jones|mare2dem|modem|mt2d|mth5|occam2d|raster|text|toml|wsinv|zfile|zonge)/"
   "io/geodesy/(map_system|projection)[.]"
   "io/model/(cells|depth_maps|elevations|hdf5|lattice|points|read|shapes|surface|toml|xyz)[.]"
-  "io/survey/(kinds|read|responses|rows_csv|sites|store)[.]"
+  "io/survey/(kinds|read|responses|rows_csv|sites|store|unread)[.]"
   "physics/mesh/(earth|earth_arrays|frame|mean_surface|sampling|shapes|surface|tensor_grid)[.]"
   "physics/mt/(conventions|datum|holdings|merge|observations|profile|responses|rho_phase|selection|selection_steps|sites|station_data|survey)[.]")
 list(JOIN fuzzed "|" fuzzed)
