@@ -28,7 +28,7 @@ using physics::mt::Observations;
 using physics::mt::preimage;
 using physics::mt::Station;
 
-constexpr double no_error = 2e15;  ///< ModEM's mark of a datum without an error
+constexpr const char* no_error = "2e15";  ///< ModEM's mark of a datum without an error
 
 struct Value {
   double value, sigma;
@@ -151,7 +151,7 @@ class DataWriter {
                                    [factor](double written) { return written * factor; });
   }
   static std::string error_of(double sigma, double factor) {
-    if (!(sigma > 0.0) || !std::isfinite(sigma)) return text::shortest(no_error);
+    if (!(sigma > 0.0) || !std::isfinite(sigma)) return no_error;
     return scaled_text(sigma, factor);
   }
 
@@ -205,7 +205,7 @@ class DataWriter {
 
   /// Returns the error of a real datum, which the reader divides by a factor.
   static std::string error_text(double sigma, double factor) {
-    if (!(sigma > 0.0) || !std::isfinite(sigma)) return text::shortest(no_error);
+    if (!(sigma > 0.0) || !std::isfinite(sigma)) return no_error;
     return text::shortest_preimage(sigma, sigma * factor, [factor](double error) { return error / factor; });
   }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace lodestone::io::survey {
 namespace {
@@ -115,20 +116,56 @@ int raise(StationRow& row, Element element, double floor) {
   return 1;
 }
 
-void apply_floors(StationData& station, const Edits& edits) {
+int raise(mt::Reading& reading, double floor) {
+  if (!(floor > 0.0) || reading.sigma >= floor) return 0;
+  reading.sigma = floor;
+  return 1;
+}
+
+void apply_floors(StationData& station, const std::vector<mt::FloorRule>& rules) {
+  const mt::ErrorFloors floors = mt::general_floors(rules);
   int n = 0;
   for (StationRow& row : station.rows) {
     for (const Element element : mt::all_elements) {
       const mt::DatumRule& rule = mt::rule_of(mt::real_part_of(element));
-      if (mt::is_impedance(element) && edits.impedance_floor > 0.0)
-        n += raise(row, element, edits.impedance_floor * mt::modulus_of(rule, row.values));
-      if (mt::is_tipper(element)) n += raise(row, element, edits.tipper_floor);
+      n += raise(row, element, mt::floor_of(rule, floors, mt::modulus_of(rule, row.values)));
     }
   }
-  if (n > 0)
-    station.changes.push_back(
-        fmt::format("errors of {} values were raised to floors of {:g} of |Z| and {:g} of tippers", n,
-                    edits.impedance_floor, edits.tipper_floor));
+  for (mt::Reading& reading : station.readings)
+    n += raise(reading, mt::floor_of(mt::rule_of(reading.datum), floors, mt::not_given));
+  if (n == 0) return;
+  std::vector<std::string> named;
+  for (const mt::FloorRule& rule : rules)
+    named.push_back(fmt::format("{} {:g}", core::word(rule.kind), rule.floor));
+  station.changes.push_back(
+      fmt::format("errors of {} values were raised to floors: {}", n, fmt::join(named, ", ")));
+}
+
+/// Returns the kinds of floors that data of the stations have.
+std::set<mt::FloorKind> kinds_of(const std::vector<StationData>& stations) {
+  std::set<mt::FloorKind> kinds;
+  for (const StationData& station : stations) {
+    for (const StationRow& row : station.rows)
+      for (const Element element : mt::all_elements)
+        if (!row.is_missing(element)) kinds.insert(mt::rule_of(mt::real_part_of(element)).floor);
+    for (const mt::Reading& reading : station.readings) kinds.insert(mt::rule_of(reading.datum).floor);
+  }
+  return kinds;
+}
+
+/// Refuses floors of data that no station states.
+void require_kinds(const std::vector<StationData>& stations, const std::vector<mt::FloorRule>& floors) {
+  const std::set<mt::FloorKind> kinds = kinds_of(stations);
+  std::vector<std::string_view> known;
+  for (const mt::FloorKind kind : kinds) known.push_back(core::word(kind));
+  for (const mt::FloorRule& rule : floors) {
+    if (!kinds.contains(rule.kind))
+      throw core::ConfigError(
+          "io::survey::edited#no_such_data",
+          "expected a floor of data that the stations state ({}), got one of {}; state the "
+          "floor of what derived data are made of",
+          fmt::join(known, ", "), core::word(rule.kind));
+  }
 }
 
 /// Joins stations of one place; the first notes in its changes which.
@@ -173,11 +210,12 @@ std::vector<StationData> edited(std::vector<StationData> stations, const Edits& 
   std::erase_if(stations, [](const StationData& s) { return !has_value(s); });
   if (edits.merge_within_m > 0.0) stations = joined_places(std::move(stations), edits.merge_within_m);
   if (edits.azimuth_deg) rotate(stations, *edits.azimuth_deg);
-  for (StationData& station : stations) apply_floors(station, edits);
   if (stations.empty())
     throw core::InvalidArgument("io::survey::edited#nothing_left",
                                 "expected data between {:g} and {:g} s, got none; widen the periods",
                                 edits.min_period_s, edits.max_period_s);
+  require_kinds(stations, edits.floors);
+  for (StationData& station : stations) apply_floors(station, edits.floors);
   return stations;
 }
 

@@ -175,7 +175,7 @@ void treat_missing_errors(mt::Observations& data, WriteFormat format, std::vecto
   if (format == WriteFormat::modem2d) {
     std::ranges::replace(data.reason, MaskReason::bad_error, MaskReason::kept);
   } else if (n > 0) {
-    lost.push_back(fmt::format("{} data without an error; --floor gives impedances and tippers one", n));
+    lost.push_back(fmt::format("{} data without an error; --floor KIND=NUMBER gives them one", n));
   }
 }
 

@@ -221,6 +221,7 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
                           .floors = {},
                           .min_phase_deg = -180.0,
                           .max_phase_deg = 180.0,
+                          .keeps_without_error = true,
                           .same_place_m = 0.0};
   if (selection.data.empty())
     throw core::InvalidArgument("io::survey::write#nothing_held",

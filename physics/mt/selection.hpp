@@ -67,8 +67,9 @@ struct Selection {
   bool ignore_file_errors = false;                  ///< σ = floor alone
   std::vector<Where> masks{};
   double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< folded phases, see MaskReason::out_of_quadrant
-  bool limits_te_phases = true;  ///< false beside a sea, where phases of TE leave their quadrant
-  double same_place_m = 1.0;     ///< stations closer than this are bands of one station; 0: none are
+  bool limits_te_phases = true;      ///< false beside a sea, where phases of TE leave their quadrant
+  bool keeps_without_error = false;  ///< data for files that have a mark of no error
+  double same_place_m = 1.0;         ///< stations closer than this are bands of one station; 0: none are
 };
 
 /// Makes observations from stations: merges bands of coincident stations, limits periods, rotates once,

@@ -352,8 +352,8 @@ MaskReason reason_of(const Evaluated& datum, double sigma, Datum which, const St
     return MaskReason::listed;
   const bool is_limited = selection.limits_te_phases || mode_of(rule_of(which)) != Mode::te;
   if (is_limited && is_out_of_quadrant(datum, selection)) return MaskReason::out_of_quadrant;
-  if (!(sigma > 0.0) || !std::isfinite(sigma)) return MaskReason::bad_error;
-  return MaskReason::kept;
+  const bool has_error = sigma > 0.0 && std::isfinite(sigma);
+  return has_error || selection.keeps_without_error ? MaskReason::kept : MaskReason::bad_error;
 }
 
 }  // namespace lodestone::physics::mt

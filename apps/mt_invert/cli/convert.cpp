@@ -5,7 +5,7 @@
 #include "physics/mt/ranges.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,11 +78,15 @@ void add_floor(const std::string& text, io::survey::Edits& edits) {
   const std::size_t equals = text.find('=');
   const std::string kind = text.substr(0, equals);
   const auto value = equals == std::string::npos ? std::nullopt : io::text::number(text.substr(equals + 1));
-  if (!value || !(*value > 0.0 && *value <= 10.0) || (kind != "impedance" && kind != "tipper"))
-    throw core::ConfigError("command line#bad_floor",
-                            "--floor expects impedance=SHARE or tipper=ERROR with a number up to 10, got {}",
-                            text);
-  (kind == "impedance" ? edits.impedance_floor : edits.tipper_floor) = *value;
+  using physics::mt::FloorKind;
+  const auto known = core::find_word<FloorKind>(kind);
+  if (!value || !(*value > 0.0 && *value <= (known == FloorKind::phase ? 90.0 : 10.0)) || !known)
+    throw core::ConfigError(
+        "command line#bad_floor",
+        "--floor expects KIND=NUMBER with a number up to 10 (phase: 90) and a kind of {}, "
+        "got {}",
+        fmt::join(core::all_words<FloorKind>(), ", "), text);
+  edits.floors.push_back({.kind = *known, .floor = *value});
 }
 
 constexpr const char* vtk = "vtk";  // the word of --to, of stations and of models
@@ -218,7 +222,11 @@ void add_edits(CLI::App& command, Parsed& parsed) {
       .add_option("--declination", parsed.edits.declination_deg,
                   "degrees to add to azimuths that count from magnetic north")
       ->check(CLI::Range(-180.0, 180.0));
-  command.add_option("--floor", parsed.floors, "least error: impedance=SHARE of |Z|, tipper=ERROR")
+  command
+      .add_option(
+          "--floor", parsed.floors,
+          "least error KIND=NUMBER: impedance (share of |Z|), tipper, phase_tensor, interstation (absolute), "
+          "log10_rho (decades), phase (degrees)")
       ->allow_extra_args(false);
 }
 

@@ -15,6 +15,7 @@ using namespace lodestone::io;
 using namespace lodestone::tests;
 using Catch::Matchers::Contains;
 using physics::mt::Element;
+using physics::mt::FloorKind;
 using physics::mt::StationData;
 using physics::mt::StationRow;
 using survey::edited;
@@ -88,8 +89,10 @@ TEST_CASE("edits: masked values are missing, with their errors and correlations"
 
 TEST_CASE("edits: declination counts before the rotation, and floors only raise errors", "[survey]") {
   const std::vector<StationData> before = two();
-  const std::vector<StationData> after = edited(
-      before, {.declination_deg = 10.0, .azimuth_deg = 40.0, .impedance_floor = 0.02, .tipper_floor = 0.02});
+  const std::vector<StationData> after =
+      edited(before, {.declination_deg = 10.0,
+                      .azimuth_deg = 40.0,
+                      .floors = {{FloorKind::impedance, 0.02}, {FloorKind::tipper, 0.02}}});
   const StationRow turned = rotated(before[0].rows[5], 30.0);
   CHECK(std::abs(after[0].rows[5].values[Element::zxy] - turned.values[Element::zxy]) < 1e-15);
   CHECK(after[0].rows[5].azimuths.hx_deg == 40.0);
@@ -103,6 +106,29 @@ TEST_CASE("edits: declination counts before the rotation, and floors only raise 
     raised += row.errors[Element::zxy] <= floor * (1.0 + 1e-12);
   }
   CHECK(raised > 0);
+}
+
+TEST_CASE("edits: floors of each kind reach what stations state beside elements", "[survey]") {
+  std::vector<StationData> stations = two();
+  stations.resize(1);
+  constexpr double degree = 3.14159265358979323846 / 180.0;
+  for (const auto& [name, sigma] : {std::pair{"phase_tensor_xy", physics::mt::not_given},
+                                    {"mxy_re", 0.001},
+                                    {"log10_rho_xy", 0.2},
+                                    {"phase_xy", 0.001}})
+    (void)stations[0].add({physics::mt::datum_from(name), 0.5, 0.25, sigma, 0.0});
+  const auto n = stations[0].readings.size();
+  const StationData after = edited(stations, {.floors = {{FloorKind::phase_tensor, 0.05},
+                                                         {FloorKind::interstation, 0.02},
+                                                         {FloorKind::log10_rho, 0.1},
+                                                         {FloorKind::phase, 2.0}}})[0];
+  REQUIRE(after.readings.size() == n);
+  CHECK(after.readings[n - 4].sigma == 0.05);
+  CHECK(after.readings[n - 3].sigma == 0.02);
+  CHECK(after.readings[n - 2].sigma == 0.2);
+  CHECK(after.readings[n - 1].sigma == Approx(2.0 * degree));
+  CHECK(after.rows[0].errors[Element::zxy] == stations[0].rows[0].errors[Element::zxy]);
+  CHECK_THAT(after.changes.back(), Contains("errors of 3 values") && Contains("phase 2"));
 }
 
 TEST_CASE("edits: what a rotation takes from incomplete tensors is noted, and refused where it is all",

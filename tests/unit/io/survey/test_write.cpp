@@ -132,6 +132,26 @@ TEST_CASE("writing: phase tensors alone go to a survey file and to ModEM, other 
   }
 }
 
+TEST_CASE("writing: ModEM keeps data whose errors are its mark of none", "[survey]") {
+  const TemporaryFolder folder;
+  std::vector<StationData> stations =
+      survey::read_files({source_path("data/modem_block2_3d/d0.dat")});  // all errors are 2e15
+  for (StationData& station : stations)
+    (void)station.add({physics::mt::datum_from("phase_tensor_xy"), 0.5, 0.25, physics::mt::not_given, 0.0});
+  static_cast<void>(survey::write(folder / "again.dat", stations, WriteFormat::modem));
+  const std::vector<StationData> back = survey::read(folder / "again.dat");
+  REQUIRE(back.size() == stations.size());
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < back.size(); ++i) {
+    REQUIRE(back[i].rows.size() == stations[i].rows.size());
+    for (std::size_t k = 0; k < back[i].rows.size(); ++k, ++n)
+      CHECK(difference(back[i].rows[k], stations[i].rows[k]) == "");
+    REQUIRE(back[i].readings.size() == 1);
+    CHECK(std::isnan(back[i].readings[0].sigma));
+  }
+  CHECK(n > 100);
+}
+
 TEST_CASE("writing: ModEM gets the phase tensors that stations state, of the axes of its map alone",
           "[survey]") {
   const TemporaryFolder folder;
