@@ -120,6 +120,11 @@ TEST_CASE("axis map: boxes of operands and attributes follow from a part of a la
   CHECK(slice.operands[0] == Box{{3}, {3}});
   CHECK(slice.attrs == "first=[2], count=[2], step=[-2]");
 
+  // Elements i stand at 2 i + 1, so that 3 and 5 are the only ones of places 2 ... 5.
+  const Part pad = part_of("pad", {{4}}, {9}, make_attrs(PadAttrs{{1}, {1}, {1}, 0.0}), 0, {2, 4});
+  CHECK(pad.operands[0] == Box{{1}, {2}});
+  CHECK(pad.attrs == "low=[1], high=[0], inside=[1], value=0");
+
   const Part second = part_of("concatenate", {{2}, {3}}, {5}, make_attrs(AxisAttrs{0}), 0, {1, 3});
   CHECK(second.operands[0] == Box{{1}, {1}});
   CHECK(second.operands[1] == Box{{0}, {2}});
