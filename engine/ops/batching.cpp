@@ -39,6 +39,7 @@ Tensors with_batch_each(R args, const std::vector<bool>& batched) {
 /// Records the op for one input that alone has a batch, in front; none where the row or its attributes do not
 /// allow that.
 std::optional<Tensor> batch_alone(R args, const std::vector<bool>& batched) {
+  if (args.op.stacks_alone == 0) return std::nullopt;
   const auto input =
       static_cast<std::size_t>(std::find(batched.begin(), batched.end(), true) - batched.begin());
   const bool is_alone = std::count(batched.begin(), batched.end(), true) == 1;
@@ -47,8 +48,7 @@ std::optional<Tensor> batch_alone(R args, const std::vector<bool>& batched) {
   if (!attrs) return std::nullopt;
   const Tensor out = record(args.op, args.in, attrs, args.where);
   const std::vector<Aval> avals = avals_of(args.in);
-  const AxisMap map = args.op.axis_map({avals, out.aval(), attrs.get()});
-  const IntList sources = map.sources(input);
+  const IntList sources = args.op.axis_map({avals, out.aval(), attrs.get()}).sources(input);
   return move_axis(out, static_cast<int>(std::find(sources.begin(), sources.end(), 0) - sources.begin()), 0);
 }
 
