@@ -214,7 +214,7 @@ const Kernel* Clustering::row_kernel(const Instruction& each) const {
   const Kernel& kernel = each.op->kernel(in.device, in.dtype);
   const Dim row = in.count() / out.count();
   const AxisMap map = each.op->axis_map({std::span(&in, 1), out, each.attrs.get()});
-  const bool are_last = map.inputs[0].from == IntList::counting(out.shape.rank());
+  const bool are_last = map.sources(0) == IntList::counting(out.shape.rank());
   const bool fits = kernel.row_body != nullptr && are_last && row > 1 && row <= kernel.row_body->longest &&
                     is_dense(operand);
   return fits ? &kernel : nullptr;
@@ -497,7 +497,7 @@ std::map<ValueId, ExprId> Clustering::write(ExprWriter& writer, std::span<const 
     const AxisMap map = each.op->axis_map({avals, out, each.attrs.get()});
     std::vector<ExprId> in;
     for (std::size_t i = 0; i < avals.size(); ++i) {
-      in.push_back(value_of(program_.operands(each)[i], cluster, map.inputs[i].from, out.shape));
+      in.push_back(value_of(program_.operands(each)[i], cluster, map.sources(i), out.shape));
     }
     expr_of[each.first_result] = append(writer, *kernel, each.attrs.get(), in, out.dtype);
   }

@@ -26,8 +26,7 @@ std::optional<Elementwise> elementwise(const Program& program, const Instruction
   ExprWriter writer;
   ExprLoads loads(program, writer);
   std::vector<ExprId> inputs;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    inputs.push_back(loads.of(in[i], map.inputs[i].from, out.shape));
+  for (std::size_t i = 0; i < in.size(); ++i) inputs.push_back(loads.of(in[i], map.sources(i), out.shape));
   writer.store(append(writer, kernel, each.attrs.get(), inputs, out.dtype), out.shape);
   return Elementwise{writer.expr(), loads.operands()};
 }

@@ -32,12 +32,10 @@ class Attrs : public Counted {
   [[nodiscard]] virtual std::uint64_t hash() const = 0;  ///< equal for equal attributes
   /// Returns true for the same struct with the same members, numbers compared by their bits.
   [[nodiscard]] virtual bool equals(const Attrs& other) const = 0;
-  /// Returns the attributes for inputs and an output that have one more axis, of this extent, in front. The
-  /// members change as their roles say.
-  [[nodiscard]] virtual AttrsPtr with_axis_in_front(Dim extent) const = 0;
-  /// Returns the attributes for an output of which this axis has this extent. The members change as their
-  /// roles say.
-  [[nodiscard]] virtual AttrsPtr with_extent(int axis, Dim extent) const = 0;
+  /// Returns the attributes for a result and operands that have one more axis in front, or for arrays of
+  /// other extents. The members change as their roles say; none where they cannot say it.
+  [[nodiscard]] virtual AttrsPtr fit(const NewAxis& axis) const = 0;
+  [[nodiscard]] virtual AttrsPtr fit(const NewExtents& extents) const = 0;
   /// Returns the attributes whose numbers lie on the lines through those of these attributes and of others;
   /// none where there are no such lines, or other members differ.
   [[nodiscard]] virtual AttrsPtr on_line(const Attrs& of_second, const Line& line) const = 0;
@@ -54,7 +52,7 @@ template <class Owner, class Member>
 struct Field {
   std::string_view name;
   Member Owner::*member;
-  AxisRole role = AxisRole::none;
+  AxisRole role = {};
 };
 template <class Owner, class Member>
 Field(const char*, Member Owner::*) -> Field<Owner, Member>;
@@ -105,14 +103,8 @@ class AttrsOf final : public Attrs {
   [[nodiscard]] bool equals(const Attrs& other) const override {
     return other.tag() == typeid(T) && fields_equal(value, static_cast<const AttrsOf&>(other).value);
   }
-  [[nodiscard]] AttrsPtr with_axis_in_front(Dim extent) const override {
-    return changed([](AxisRole role) { return role != AxisRole::none; },
-                   [&](auto& member, AxisRole role) { put_axis_in_front(member, role, extent); });
-  }
-  [[nodiscard]] AttrsPtr with_extent(int axis, Dim extent) const override {
-    return changed([](AxisRole role) { return role == AxisRole::extent; },
-                   [&](auto& member, AxisRole role) { set_extent(member, role, axis, extent); });
-  }
+  [[nodiscard]] AttrsPtr fit(const NewAxis& axis) const override { return fitted(axis); }
+  [[nodiscard]] AttrsPtr fit(const NewExtents& extents) const override { return fitted(extents); }
   [[nodiscard]] AttrsPtr on_line(const Attrs& of_second, const Line& line) const override {
     if (of_second.tag() != typeid(T)) return {};
     const T& second = static_cast<const AttrsOf&>(of_second).value;
@@ -130,12 +122,14 @@ class AttrsOf final : public Attrs {
  private:
   /// Returns a copy of which each member was changed; these attributes where no role is concerned.
   template <class Change>
-  [[nodiscard]] AttrsPtr changed(bool (*is_concerned)(AxisRole), Change&& change) const {
-    const auto any = [&](const auto&... field) { return (is_concerned(field.role) || ...); };
+  [[nodiscard]] AttrsPtr fitted(const Change& change) const {
+    const auto any = [](const auto&... field) { return ((field.role.is != AxisRole::Is::plain) || ...); };
     if (!std::apply(any, T::fields())) return AttrsPtr(this);
     T copy = value;
-    std::apply([&](const auto&... field) { (change(copy.*field.member, field.role), ...); }, T::fields());
-    return AttrsPtr(new AttrsOf(std::in_place, std::move(copy)));
+    const auto all = [&](const auto&... field) {
+      return (fit_member(copy.*field.member, field.role, change) && ...);
+    };
+    return std::apply(all, T::fields()) ? AttrsPtr(new AttrsOf(std::in_place, std::move(copy))) : AttrsPtr();
   }
 };
 

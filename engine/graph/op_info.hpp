@@ -61,13 +61,19 @@ struct OpInfo {
       results;  ///< abstract values of the tensors of an op with several results
   Derivative derivative;
   OpClass op_class = OpClass::opaque;
-  /// Returns where the axes of the output come from among those of the inputs; all are arrays. The attributes
-  /// serve any extent of an axis that comes from one, where those of role `extent` follow it. Null: of an
-  /// elementwise op axis by axis, else nothing is known.
+  /// Returns the loops that the op stands for, and what they need of its inputs, which are arrays; with
+  /// `attrs_of_part` the attributes serve any part of them. Null: of an elementwise op axis by axis, else
+  /// nothing is known.
   std::function<AxisMap(const AxisArgs&)> axes;
   /// True where one more axis may stand in front of all inputs and the output, for which the op is done item
   /// by item; attributes change as their roles say.
   bool stacks = false;
+  /// Bit i: input i may have such an axis while all others lack it, if its attributes can say so. The output
+  /// has it where the map of axes says.
+  std::uint64_t stacks_alone = 0;
+  /// True where a part of free labels gives the bits that the whole gives there, whatever the kernel; see
+  /// `is_exact_when_cut`.
+  bool exact_when_cut = false;
   /// For ops whose batches do not follow from all this, or would be slow: records the op for inputs that
   /// carry the batch as axis 0 where `batched`; the output has it as axis 0, too.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;
@@ -95,6 +101,12 @@ struct OpInfo {
   }
   /// Returns true if all inputs have the axes of the output, which come from them one by one.
   [[nodiscard]] bool is_axis_by_axis() const { return op_class == OpClass::elementwise && !axes; }
+  /// Returns whether a part of free labels gives the bits that the whole gives there: where elements are
+  /// computed alone or only moved, and where the row says so.
+  [[nodiscard]] bool is_exact_when_cut() const {
+    return exact_when_cut || op_class == OpClass::elementwise || op_class == OpClass::movement ||
+           op_class == OpClass::random;
+  }
   /// Returns what is known of the axes; see `axes`.
   [[nodiscard]] AxisMap axis_map(const AxisArgs& args) const {
     return axes ? axes(args) : is_axis_by_axis() ? axis_by_axis(args) : all_whole(args);

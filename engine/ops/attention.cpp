@@ -161,11 +161,36 @@ Sample sample_slopes(Sampler& sampler) {
   return sample;
 }
 
+/// Labels are those of queries [batch…, words, heads, depth], then keys and columns. Items and heads are
+/// apart, and the words of attention that sees all keys.
+AxisMap axes_by_head(const AxisArgs& args) {
+  const Shape &q = args.in[0].shape, &v = args.in[2].shape;
+  const int words = q.rank() - 3, depth = q.rank() - 1, keys = q.rank(), columns = keys + 1;
+  const bool is_forward = args.in.size() == 3;
+  AxisMap map = needing_all({args.in, args.in[0], args.attrs}, Label::Kind::free);
+  map.add(Label::Kind::whole, v[words]);
+  map.add(is_forward ? Label::Kind::free : Label::Kind::whole, v.back());
+  map.labels[static_cast<std::size_t>(depth)].kind = Label::Kind::whole;
+  if (!is_forward || args.as<AttentionAttrs>().causal)
+    map.labels[static_cast<std::size_t>(words)].kind = Label::Kind::whole;
+  map.outputs.clear();
+  for (std::size_t i = 0; i < args.in.size(); ++i) {
+    IntList labels = IntList::counting(args.in[i].shape.rank());
+    if (i == 1 || i == 2) labels[words] = keys;
+    if (i == 2 || i == 4) labels[depth] = columns;
+    for (int axis = 0; axis < labels.size(); ++axis) map.set(i, axis, same_as(labels[axis]));
+    if (i < 3) map.outputs.push_back(labels);
+  }
+  if (is_forward) map.outputs = {map.outputs[0], IntList::counting(depth)};
+  if (is_forward) map.outputs[0][depth] = columns;
+  return map;
+}
+
 /// Returns the row with all that both have in common.
 OpInfo headwise_row(OpInfo row) {
   row.infer = infer_attention;
   row.op_class = OpClass::product;
-  row.axes = all_whole;  // a map speaks of one result
+  row.axes = axes_by_head;
   row.stacks = true;
   return row;
 }

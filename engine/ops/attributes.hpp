@@ -20,28 +20,28 @@ struct DeviceAttrs {
 /// Axes that are reduced, sorted; they disappear.
 struct ReduceAttrs {
   Axes axes;
-  static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes, AxisRole::index}}; }
+  static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes, axes_of(0)}}; }
 };
 
 /// The shape to become, for reshape and broadcast.
 struct ShapeAttrs {
   Shape shape;
-  static auto fields() { return std::tuple{Field{"shape", &ShapeAttrs::shape, AxisRole::extent}}; }
+  static auto fields() { return std::tuple{Field{"shape", &ShapeAttrs::shape, extents_of_result}}; }
 };
 
 /// Axis i of the output is axis order[i] of the input.
 struct TransposeAttrs {
   Axes order;
-  static auto fields() { return std::tuple{Field{"order", &TransposeAttrs::order, AxisRole::in_front}}; }
+  static auto fields() { return std::tuple{Field{"order", &TransposeAttrs::order, paired_axes_of(0)}}; }
 };
 
 /// Elements first, first + step, … (count of them) of each axis; steps may be negative.
 struct SliceAttrs {
   IntList first, count, step;
   static auto fields() {
-    return std::tuple{Field{"first", &SliceAttrs::first, AxisRole::zero},
-                      Field{"count", &SliceAttrs::count, AxisRole::extent},
-                      Field{"step", &SliceAttrs::step, AxisRole::one}};
+    return std::tuple{Field{"first", &SliceAttrs::first, offsets_from(0, 1)},
+                      Field{"count", &SliceAttrs::count, extents_of_result},
+                      Field{"step", &SliceAttrs::step, per_axis(1)}};
   }
 };
 
@@ -50,24 +50,24 @@ struct PadAttrs {
   IntList low, high, inside;
   double value = 0.0;
   static auto fields() {
-    return std::tuple{Field{"low", &PadAttrs::low, AxisRole::zero},
-                      Field{"high", &PadAttrs::high, AxisRole::zero},
-                      Field{"inside", &PadAttrs::inside, AxisRole::zero}, Field{"value", &PadAttrs::value}};
+    return std::tuple{Field{"low", &PadAttrs::low, offsets_from(0, 1)},
+                      Field{"high", &PadAttrs::high, rests_from(0, -1)},
+                      Field{"inside", &PadAttrs::inside, per_axis(0)}, Field{"value", &PadAttrs::value}};
   }
 };
 
 struct AxisAttrs {
   int axis;
-  static auto fields() { return std::tuple{Field{"axis", &AxisAttrs::axis, AxisRole::index}}; }
+  static auto fields() { return std::tuple{Field{"axis", &AxisAttrs::axis, axes_of(0)}}; }
 };
 
 struct DotAttrs {
   Axes contract_a, contract_b, batch_a, batch_b;
   static auto fields() {
-    return std::tuple{Field{"contract_a", &DotAttrs::contract_a, AxisRole::index},
-                      Field{"contract_b", &DotAttrs::contract_b, AxisRole::index},
-                      Field{"batch_a", &DotAttrs::batch_a, AxisRole::in_front},
-                      Field{"batch_b", &DotAttrs::batch_b, AxisRole::in_front}};
+    return std::tuple{Field{"contract_a", &DotAttrs::contract_a, axes_of(0)},
+                      Field{"contract_b", &DotAttrs::contract_b, axes_of(1)},
+                      Field{"batch_a", &DotAttrs::batch_a, paired_axes_of(0)},
+                      Field{"batch_b", &DotAttrs::batch_b, paired_axes_of(1)}};
   }
   /// Axes of an operand of this rank that are neither summed over nor batch, ascending.
   [[nodiscard]] static Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
@@ -86,9 +86,12 @@ struct ConvAttrs {
   int groups = 1;
   IntList spatial;  ///< extents of the result: x (conv_transpose), the window (conv_weights); empty for conv
   static auto fields() {
-    return std::tuple{Field{"stride", &ConvAttrs::stride}, Field{"low", &ConvAttrs::low},
-                      Field{"high", &ConvAttrs::high},     Field{"dilation", &ConvAttrs::dilation},
-                      Field{"groups", &ConvAttrs::groups}, Field{"spatial", &ConvAttrs::spatial}};
+    return std::tuple{Field{"stride", &ConvAttrs::stride},
+                      Field{"low", &ConvAttrs::low, offsets_from(1, -1)},
+                      Field{"high", &ConvAttrs::high, rests_from(1, 1)},
+                      Field{"dilation", &ConvAttrs::dilation},
+                      Field{"groups", &ConvAttrs::groups},
+                      Field{"spatial", &ConvAttrs::spatial, window_extents_from(1)}};
   }
 };
 
@@ -97,7 +100,7 @@ struct NormalizeAttrs {
   Axes axes;
   double epsilon = 0.0;
   static auto fields() {
-    return std::tuple{Field{"axes", &NormalizeAttrs::axes, AxisRole::index},
+    return std::tuple{Field{"axes", &NormalizeAttrs::axes, axes_of(0)},
                       Field{"epsilon", &NormalizeAttrs::epsilon}};
   }
 };
@@ -135,7 +138,8 @@ struct PoolAttrs {
   IntList window, stride, low, high;
   static auto fields() {
     return std::tuple{Field{"window", &PoolAttrs::window}, Field{"stride", &PoolAttrs::stride},
-                      Field{"low", &PoolAttrs::low}, Field{"high", &PoolAttrs::high}};
+                      Field{"low", &PoolAttrs::low, offsets_from(1, -1)},
+                      Field{"high", &PoolAttrs::high, rests_from(1, 1)}};
   }
 };
 
@@ -153,9 +157,8 @@ struct IndexAttrs {
   int batch = 0, axis = 0;
   Dim extent = 0;
   static auto fields() {
-    return std::tuple{Field{"batch", &IndexAttrs::batch, AxisRole::index},
-                      Field{"axis", &IndexAttrs::axis, AxisRole::index},
-                      Field{"extent", &IndexAttrs::extent}};
+    return std::tuple{Field{"batch", &IndexAttrs::batch, axes_in_front},
+                      Field{"axis", &IndexAttrs::axis, axes_of(0)}, Field{"extent", &IndexAttrs::extent}};
   }
 };
 
@@ -165,9 +168,9 @@ struct PartAttrs {
   Axes axes;
   Shape extents;
   static auto fields() {
-    return std::tuple{Field{"batch", &PartAttrs::batch, AxisRole::index},
-                      Field{"axes", &PartAttrs::axes, AxisRole::index},
-                      Field{"extents", &PartAttrs::extents, AxisRole::extent}};
+    return std::tuple{Field{"batch", &PartAttrs::batch, axes_in_front},
+                      Field{"axes", &PartAttrs::axes, axes_of(0)},
+                      Field{"extents", &PartAttrs::extents, extents_of_result}};
   }
 };
 
@@ -182,8 +185,7 @@ struct ScanAttrs {
   int axis = 0;
   bool reverse = false;
   static auto fields() {
-    return std::tuple{Field{"axis", &ScanAttrs::axis, AxisRole::index},
-                      Field{"reverse", &ScanAttrs::reverse}};
+    return std::tuple{Field{"axis", &ScanAttrs::axis, axes_of(0)}, Field{"reverse", &ScanAttrs::reverse}};
   }
 };
 

@@ -138,6 +138,17 @@ Sample sample_slopes(Sampler& sampler) {
   return sample;
 }
 
+/// Labels are the axes of x, of which channels alone can be cut; other results have an element per channel.
+AxisMap axes_by_channel(const AxisArgs& args) {
+  const int last = args.in[0].shape.rank() - 1;
+  AxisMap map = axis_by_axis({args.in, args.in[0], args.attrs}, IntList::counting(last));
+  for (std::size_t i = 0; i < args.in.size(); ++i) {
+    if (args.in[i].shape.rank() == 1) map.set(i, 0, same_as(last));
+  }
+  map.outputs.resize(3, IntList{last});
+  return map;
+}
+
 /// Counts operations per element of x.
 std::function<double(const InferArgs&, const Aval&)> flops_of(double per_element) {
   return [per_element](const InferArgs& args, const Aval&) {
@@ -154,7 +165,7 @@ void register_batch_norm(OpTable& table) {
                 "over all axes but the last",
                 3, real_floats, decompose_batch_norm);
   row.op_class = OpClass::reduction;
-  row.axes = all_whole;  // a map speaks of one result
+  row.axes = axes_by_channel;
   row.infer = infer_batch_norm;
   row.results = results_per_channel;
   row.derivative.formula = "batch_norm_slopes along dx, + y0 dscale + dshift";
@@ -170,7 +181,7 @@ void register_batch_norm(OpTable& table) {
                             "r = (variance + epsilon)^(-1/2)",
                             5, real_floats, decompose_slopes);
   slopes.op_class = OpClass::reduction;
-  slopes.axes = all_whole;
+  slopes.axes = axes_by_channel;
   slopes.infer = infer_batch_norm;
   slopes.results = results_per_channel;
   slopes.flops = flops_of(11.0);

@@ -36,6 +36,22 @@ Tensors with_batch_each(R args, const std::vector<bool>& batched) {
   return inputs;
 }
 
+/// Records the op for one input that alone has a batch, in front; none where the row or its attributes do not
+/// allow that.
+std::optional<Tensor> batch_alone(R args, const std::vector<bool>& batched) {
+  if (args.op.stacks_alone == 0) return std::nullopt;
+  const auto input =
+      static_cast<std::size_t>(std::find(batched.begin(), batched.end(), true) - batched.begin());
+  const bool is_alone = std::count(batched.begin(), batched.end(), true) == 1;
+  if (batched.size() < 2 || !is_alone || (args.op.stacks_alone >> input & 1) == 0) return std::nullopt;
+  const AttrsPtr attrs = args.attrs->fit(NewAxis{batch_size(args, batched), ~(std::uint64_t{1} << input)});
+  if (!attrs) return std::nullopt;
+  const Tensor out = record(args.op, args.in, attrs, args.where);
+  const std::vector<Aval> avals = avals_of(args.in);
+  const IntList sources = args.op.axis_map({avals, out.aval(), attrs.get()}).sources(input);
+  return move_axis(out, static_cast<int>(std::find(sources.begin(), sources.end(), 0) - sources.begin()), 0);
+}
+
 Tensor batch_decomposed(R args, const std::vector<bool>& batched) {
   const Trace trace = Trace::without_values(decomposition(args), items_of(args, batched), args.where);
   return with_batches(trace, {args.in.begin(), args.in.end()}, batched, batch_size(args, batched))[0];
@@ -52,6 +68,7 @@ Tensor record_batch(R args, const std::vector<bool>& batched) {
   if (op.batch) return op.batch(args, batched);
   if (op.is_axis_by_axis()) return batch_in_front(args, batched);
   const std::vector<bool> all(batched.size(), true);
+  if (auto result = batch_alone(args, batched)) return *result;
   if (batched != all) {
     if (auto result = batch_along_axis(args, batched)) return *result;
   }
@@ -82,7 +99,7 @@ Tensor with_batch(const Tensor& x, bool batched, Dim size) {
 }
 
 Tensor batch_in_front(R args, const std::vector<bool>& batched) {
-  const AttrsPtr attrs = args.attrs ? args.attrs->with_axis_in_front(batch_size(args, batched)) : args.attrs;
+  const AttrsPtr attrs = args.attrs ? args.attrs->fit(NewAxis{batch_size(args, batched)}) : args.attrs;
   return record(args.op, with_batch_each(args, batched), attrs, args.where);
 }
 
@@ -90,14 +107,17 @@ std::optional<Tensor> batch_along_axis(R args, const std::vector<bool>& batched)
   const std::vector<Aval> items = items_of(args, batched);
   const Aval& out = args.out.aval();
   const AxisMap map = args.op.axis_map({items, out, args.attrs.get()});
-  const int axis = map.axis_of(batched);
+  const int axis = map.shared_axis(batched);
   if (axis < 0) return std::nullopt;
   Tensors inputs(args.in.begin(), args.in.end());
+  const auto label = static_cast<int>(map.outputs[0][axis]);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (batched[i]) inputs[i] = merge_batch(inputs[i], static_cast<int>(map.inputs[i].from[axis]));
+    if (batched[i]) inputs[i] = merge_batch(inputs[i], static_cast<int>(map.axis_of(i, label)));
   }
   const Dim size = batch_size(args, batched), extent = out.shape[axis];
-  const AttrsPtr attrs = args.attrs ? args.attrs->with_extent(axis, size * extent) : args.attrs;
+  std::vector<AxisRange> ranges = map.all();
+  ranges[static_cast<std::size_t>(label)].extent *= size;
+  const AttrsPtr attrs = attrs_of_part(map, args.attrs, ranges);
   return split_batch(record(args.op, inputs, attrs, args.where), axis, size, extent);
 }
 

@@ -116,44 +116,69 @@ Aval infer_weights(const InferArgs& args) {
   return result;
 }
 
-// Axes. Items are alike; channels are, and sums over them need no order, where they are one group.
+// Axes. Labels are n, positions p, window q, channels c and k; those of the output come first.
 
-bool has_groups(const AxisArgs& args) { return args.as<ConvAttrs>().groups > 1; }
+/// Returns the access of x along spatial axis i, for labels of p and q.
+AxisAccess in_window(const ConvAttrs& attrs, int i, int p, int q) {
+  AxisAccess access = affine_in(p, attrs.stride[i], -attrs.low[i]);
+  access.window = q;
+  access.dilation = attrs.dilation[i];
+  return access;
+}
 
-/// Returns the map of conv or conv_transpose, whose input 0 has items: w gives one of its axes of channels,
-/// the other is summed.
-AxisMap axes_of_data(const AxisArgs& args, Dim given, Dim summed) {
-  const int last = args.out.shape.rank() - 1;
-  AxisMap map = all_whole(args);
-  auto &data = map.inputs[0], &w = map.inputs[1];
-  data.from[0] = 0;
-  w.from[0] = AxisMap::added;
-  if (has_groups(args)) return map;
-  data.from[last] = AxisMap::added;
-  data.reduced = {last};
-  w.from[last] = given;
-  w.reduced = {summed};
+/// Returns the map of conv or conv_transpose: labels [n, p…, k] or [n, x…, c] of the output, then [q…, c] or
+/// [q…, k] of sums. `w_out`, `w_summed`: which axes of w have these channels. Those of several groups are
+/// whole.
+AxisMap axes_of_data(const AxisArgs& args, int w_out, int w_summed, AxisAccess::How how) {
+  const auto& attrs = args.as<ConvAttrs>();
+  const Shape& w = args.in[1].shape;
+  const int channels = w.rank() - 1;
+  AxisMap map = needing_all(args, Label::Kind::free);
+  map.set(0, 0, same_as(0));
+  for (int i = 0; i + 1 < channels; ++i) {
+    const int q = map.add(Label::Kind::reduced, w[i]);
+    AxisAccess window = in_window(attrs, i, 1 + i, q);
+    window.how = how;
+    map.set(0, 1 + i, window);
+    map.set(1, i, same_as(q));
+  }
+  if (attrs.groups > 1) {
+    map.labels[static_cast<std::size_t>(channels)].kind = Label::Kind::whole;
+    return map;
+  }
+  const int summed = map.add(Label::Kind::reduced, w[w_summed]);
+  map.set(0, channels, same_as(summed));
+  map.set(1, w_summed, same_as(summed));
+  map.set(1, w_out, same_as(channels));
   return map;
 }
 
 AxisMap axes_of_conv(const AxisArgs& args) {
-  const Dim k = args.out.shape.rank() - 1;
-  return axes_of_data(args, k, k - 1);
+  const int k = args.out.shape.rank() - 1;
+  return axes_of_data(args, k, k - 1, AxisAccess::How::affine);
 }
 
 AxisMap axes_of_transpose(const AxisArgs& args) {
-  const Dim k = args.out.shape.rank() - 1;
-  return axes_of_data(args, k - 1, k);
+  const int k = args.out.shape.rank() - 1;
+  return axes_of_data(args, k - 1, k, AxisAccess::How::inverse);
 }
 
+/// Labels are [q…, c, k] of the output, then [n, p…] of sums.
 AxisMap axes_of_weights(const AxisArgs& args) {
-  const int k = args.out.shape.rank() - 1, c = k - 1;
-  AxisMap map = all_whole(args);
-  auto &x = map.inputs[0], &y = map.inputs[1];
-  x.reduced = y.reduced = {0};
-  if (has_groups(args)) return map;
-  x.from[c] = y.from[k] = k;  // the last axis of both
-  x.from[k] = y.from[c] = AxisMap::added;
+  const auto& attrs = args.as<ConvAttrs>();
+  const Shape& y = args.in[1].shape;
+  const int k = y.rank() - 1;
+  AxisMap map = needing_all(args, Label::Kind::free);
+  for (int i = 0; i < k; ++i) {
+    const int label = map.add(Label::Kind::reduced, y[i]);
+    map.set(0, i, i == 0 ? same_as(label) : in_window(attrs, i - 1, label, i - 1));
+    map.set(1, i, same_as(label));
+  }
+  for (const int channels : {k - 1, k}) {
+    const bool has_groups = attrs.groups > 1;
+    if (has_groups) map.labels[static_cast<std::size_t>(channels)].kind = Label::Kind::whole;
+    if (!has_groups) map.set(channels == k ? 1 : 0, k, same_as(channels));
+  }
   return map;
 }
 

@@ -76,6 +76,7 @@ OpInfo scan(std::string name, std::string formula, int n_inputs, DTypes dtypes, 
     return x;
   };
   row.op_class = OpClass::scan;
+  row.exact_when_cut = true;  // each column goes through its elements in order
   row.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.as<ScanAttrs>().axis}); };
   row.stacks = true;
   row.sample = [n_inputs](Sampler& sampler) {

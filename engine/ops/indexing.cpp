@@ -5,7 +5,6 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
-#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -65,53 +64,32 @@ Aval infer_scatter(const InferArgs& args) {
   return result;
 }
 
-Tensor with_attrs(R args, std::span<const Tensor> in, const IndexAttrs& attrs) {
-  return record(args.op, in, make_attrs(attrs), args.where);
-}
-
-/// Axes of x [b, p, j, q] and of index [b, i]: b is shared, j all of it needed by each i.
+/// Labels are the axes of the output [b, p, i, q]; of x [b, p, j, q], the index names j.
 AxisMap axes_of_gather(const AxisArgs& args) {
-  const auto& [batch, axis, extent] = args.as<IndexAttrs>();
+  const auto& [batch, at, extent] = args.as<IndexAttrs>();
   const int n = args.in[1].shape.rank() - batch;
-  IntList of_x = IntList::filled(args.out.shape.rank(), AxisMap::whole),
-          of_index = IntList::filled(args.out.shape.rank(), AxisMap::added);
-  for (int k = 0; k < of_x.size(); ++k) {
-    if (k < axis) of_x[k] = k;
-    if (k >= axis + n) of_x[k] = k - n + 1;
-    if (k < batch) of_index[k] = k;
-    if (k >= axis && k < axis + n) of_index[k] = k - axis + batch;
-  }
-  return {{{of_x, {}}, {of_index, {}}}};
+  AxisMap map = needing_all(args, Label::Kind::free);
+  for (int axis = 0; axis < n + batch; ++axis)
+    map.set(1, axis, same_as(axis < batch ? axis : axis - batch + at));
+  for (int axis = 0; axis < args.in[0].shape.rank(); ++axis)
+    map.set(0, axis, same_as(axis < at ? axis : axis - 1 + n));
+  map.set(0, at, {.how = AxisAccess::How::indexed});
+  return map;
 }
 
-/// Axes of x [b, p, i, q] and of index [b, i]: b is shared, i summed over.
+/// Labels are the axes of the output [b, p, j, q], and i of x [b, p, i, q], which is summed over.
 AxisMap axes_of_scatter(const AxisArgs& args) {
-  const auto& [batch, axis, extent] = args.as<IndexAttrs>();
-  const int n = args.in[1].shape.rank() - batch;
-  IntList of_x = IntList::filled(args.out.shape.rank(), AxisMap::whole),
-          of_index = IntList::filled(args.out.shape.rank(), AxisMap::added);
-  of_index[axis] = AxisMap::whole;
-  for (int k = 0; k < of_x.size(); ++k) {
-    if (k < axis) of_x[k] = k;
-    if (k > axis) of_x[k] = k + n - 1;
-    if (k < batch) of_index[k] = k;
-  }
-  return {{{of_x, IntList::counting(n, axis)}, {of_index, IntList::counting(n, batch)}}};
-}
-
-// A batch of one input alone is one more axis of it, whether it has others or not; the other is not repeated.
-
-Tensor batch_gather(R args, const std::vector<bool>& batched) {
-  const auto& attrs = args.as<IndexAttrs>();
-  if (attrs.batch > 0 || (batched[0] && batched[1])) return batch_in_front(args, batched);
-  if (batched[0]) return with_attrs(args, args.in, {0, attrs.axis + 1, attrs.extent});
-  return move_axis(with_attrs(args, args.in, attrs), attrs.axis, 0);  // it stands where the indices stand
-}
-
-Tensor batch_scatter(R args, const std::vector<bool>& batched) {
-  const auto& attrs = args.as<IndexAttrs>();
-  if (attrs.batch > 0 || batched[1]) return batch_in_front(args, batched);
-  return with_attrs(args, args.in, {0, attrs.axis + 1, attrs.extent});
+  const auto& [batch, at, extent] = args.as<IndexAttrs>();
+  const Shape &x = args.in[0].shape, &index = args.in[1].shape;
+  const int n_out = args.out.shape.rank(), n = index.rank() - batch;
+  AxisMap map = needing_all(args, Label::Kind::free);
+  map.labels[static_cast<std::size_t>(at)].kind = Label::Kind::whole;
+  for (int i = 0; i < n; ++i) map.add(Label::Kind::reduced, index[batch + i]);
+  for (int axis = 0; axis < n + batch; ++axis)
+    map.set(1, axis, same_as(axis < batch ? axis : axis - batch + n_out));
+  for (int axis = 0; axis < x.rank(); ++axis)
+    map.set(0, axis, same_as(axis < at ? axis : axis < at + n ? axis - at + n_out : axis - n + 1));
+  return map;
 }
 
 /// Linear in the elements; the indices have no slope. The adjoint is the other op.
@@ -160,8 +138,8 @@ void register_gather(OpTable& table) {
   gather.op_class = OpClass::movement;
   gather.axes = axes_of_gather;
   gather.stacks = true;
+  gather.stacks_alone = 0b11;
   gather.checks_values = true;
-  gather.batch = batch_gather;
   gather.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);
     const Tensor index = sampler.tensor(drawn.index, 0, static_cast<double>(drawn.attrs.extent - 1),
@@ -177,8 +155,7 @@ void register_gather(OpTable& table) {
   scatter.derivative = of_elements("the same sum of dx", "gather");
   scatter.op_class = OpClass::reduction;
   scatter.axes = axes_of_scatter;
-  scatter.stacks = true;
-  scatter.batch = batch_scatter;
+  scatter.stacks_alone = 0b01;  // indices of its own mean repeated updates
   scatter.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);
     const Tensor index =
@@ -208,6 +185,7 @@ void register_arg(OpTable& table, std::string name, std::string formula) {
   row.derivative = no_derivative("its result is an integer");
   row.op_class = OpClass::reduction;
   row.axes = [](const AxisArgs& args) { return without_axes(args, {args.as<AxisAttrs>().axis}); };
+  row.exact_when_cut = true;
   row.stacks = true;
   row.sample = [](Sampler& sampler) {
     Shape shape = sampler.shape(1, 4);

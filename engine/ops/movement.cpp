@@ -31,16 +31,6 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   return row;
 }
 
-/// The axes, of so many, for which `has` is true.
-template <class Has>
-Axes axes_where(int rank, Has&& has) {
-  Axes axes;
-  for (int axis = 0; axis < rank; ++axis) {
-    if (has(axis)) axes.push_back(axis);
-  }
-  return axes;
-}
-
 Aval with_shape(const Aval& aval, const Shape& shape) { return {shape, aval.dtype, aval.device}; }
 
 void register_copy(OpTable& table) {
@@ -80,24 +70,6 @@ Aval infer_reshape(const InferArgs& args) {
   return with_shape(args.aval(0), shape);
 }
 
-/// An axis stays where both shapes have as many steps in front of it; others go into each other.
-AxisMap axes_of_reshape(const AxisArgs& args) {
-  const Shape &in = args.in[0].shape, &out = args.out.shape;
-  IntList from = IntList::filled(out.rank(), AxisMap::whole);
-  std::int64_t of_in = 1, of_out = 1;  // steps along the axes that were passed
-  for (int i = 0, k = 0; k < out.rank(); of_out *= out[k++]) {
-    while (i < in.rank() && (of_in < of_out || (of_in == of_out && in[i] == 1 && out[k] != 1)))
-      of_in *= in[i++];
-    if (of_in == of_out && i < in.rank() && in[i] == out[k]) {
-      from[k] = i;
-      of_in *= in[i++];
-    } else if (out[k] == 1) {
-      from[k] = AxisMap::added;
-    }
-  }
-  return {{{from, {}}}};
-}
-
 std::optional<Look> view_reshape(const Aval& in, const Look& look, const Attrs*, const Aval& out) {
   if (!look.is_contiguous(in.shape)) return std::nullopt;
   return Look{look.offset, contiguous_strides(out.shape)};
@@ -108,7 +80,7 @@ void register_reshape(OpTable& table) {
                         linear("dx in the same shape", [](R args, const Tensor& cotangent, std::size_t) {
                           return reshape(cotangent, args.in[0].shape());
                         }));
-  row.axes = axes_of_reshape;
+  row.axes = reshaped;
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     const Shape flat{shape.count()};
@@ -147,7 +119,11 @@ void register_transpose(OpTable& table) {
       linear("dx with its axes in that order", [](R args, const Tensor& cotangent, std::size_t) {
         return transpose(cotangent, inverse_order(args.as<TransposeAttrs>().order));
       }));
-  row.axes = [](const AxisArgs& args) { return AxisMap{{{args.as<TransposeAttrs>().order, {}}}}; };
+  row.axes = [](const AxisArgs& args) {
+    AxisMap map = needing_all(args, Label::Kind::free);
+    for (int label = 0; const Dim axis : args.as<TransposeAttrs>().order) map.set(0, axis, same_as(label++));
+    return map;
+  };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     Axes order = IntList::counting(shape.rank());
@@ -172,11 +148,11 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 AxisMap axes_of_broadcast(const AxisArgs& args) {
   const Shape &in = args.in[0].shape, &out = args.out.shape;
   const int added = out.rank() - in.rank();
-  IntList from = IntList::filled(out.rank(), AxisMap::added);
+  AxisMap map = needing_all(args, Label::Kind::free);
   for (int axis = 0; axis < in.rank(); ++axis) {
-    if (in[axis] == out[added + axis]) from[added + axis] = axis;
+    if (in[axis] == out[added + axis]) map.set(0, axis, same_as(added + axis));
   }
-  return {{{from, {}}}};
+  return map;
 }
 
 std::optional<Look> view_broadcast(const Aval& in, const Look& look, const Attrs*, const Aval& out) {
@@ -276,9 +252,12 @@ void register_slice(OpTable& table) {
   row.axes = [](const AxisArgs& args) {
     const auto& [first, count, step] = args.as<SliceAttrs>();
     const Shape& shape = args.in[0].shape;
-    return axis_by_axis(args, axes_where(shape.rank(), [&](int axis) {
-                          return first[axis] != 0 || count[axis] != shape[axis] || step[axis] != 1;
-                        }));
+    AxisMap map = axis_by_axis(args);
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      if (first[axis] != 0 || count[axis] != shape[axis] || step[axis] != 1)
+        map.set(0, axis, affine_in(axis, step[axis], first[axis]));
+    }
+    return map;
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
@@ -347,9 +326,12 @@ void register_pad(OpTable& table) {
       derivative);
   row.axes = [](const AxisArgs& args) {
     const auto& attrs = args.as<PadAttrs>();
-    return axis_by_axis(args, axes_where(attrs.low.size(), [&](int axis) {
-                          return attrs.low[axis] != 0 || attrs.high[axis] != 0 || attrs.inside[axis] != 0;
-                        }));
+    AxisMap map = axis_by_axis(args);
+    for (int axis = 0; axis < attrs.low.size(); ++axis) {
+      if (attrs.low[axis] != 0 || attrs.high[axis] != 0 || attrs.inside[axis] != 0)
+        map.set(0, axis, inverse_in(axis, attrs.inside[axis] + 1, attrs.low[axis]));
+    }
+    return map;
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
@@ -392,7 +374,14 @@ void register_concatenate(OpTable& table) {
         return slice(cotangent, axis, first, first + args.in[which].shape()[axis]);
       }));
   row.n_inputs = -1;
-  row.axes = [](const AxisArgs& args) { return axis_by_axis(args, {args.as<AxisAttrs>().axis}); };
+  row.axes = [](const AxisArgs& args) {
+    const int axis = args.as<AxisAttrs>().axis;
+    AxisMap map = axis_by_axis(args);
+    Dim first = 0;
+    for (std::size_t i = 0; i < args.in.size(); first += args.in[i++].shape[axis])
+      map.set(i, axis, affine_in(axis, 1, -first));
+    return map;
+  };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
     const auto axis = static_cast<int>(sampler.integer(0, shape.rank() - 1));

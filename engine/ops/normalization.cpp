@@ -107,7 +107,7 @@ void register_scale_shift(OpTable& table) {
   row.axes = [](const AxisArgs& args) {
     const int last = args.out.shape.rank() - 1;
     AxisMap map = axis_by_axis(args);
-    map.inputs[1].from = map.inputs[2].from = IntList::filled(last, AxisMap::added).inserted(last, 0);
+    for (const std::size_t input : {1U, 2U}) map.set(input, 0, same_as(last));
     return map;
   };
   row.derivative.formula = "dx scale + x dscale + dshift";

@@ -38,6 +38,18 @@ Shape pooled_shape(const InferArgs& args) {
   return shape;
 }
 
+/// Labels are the axes of the output; a place of it needs a window of each input.
+AxisMap axes_of_windows(const AxisArgs& args) {
+  const auto& attrs = args.as<PoolAttrs>();
+  AxisMap map = axis_by_axis(args);
+  for (int i = 0; i < attrs.window.size(); ++i) {
+    AxisAccess window = affine_in(1 + i, attrs.stride[i], -attrs.low[i]);
+    window.n_window = attrs.window[i];
+    for (std::size_t input = 0; input < map.inputs.size(); ++input) map.set(input, 1 + i, window);
+  }
+  return map;
+}
+
 OpInfo pooling(std::string name, std::string formula, int n_inputs, DTypes dtypes, Derivative derivative) {
   OpInfo row;
   row.name = std::move(name);
@@ -46,9 +58,8 @@ OpInfo pooling(std::string name, std::string formula, int n_inputs, DTypes dtype
   row.dtypes = dtypes;
   row.derivative = std::move(derivative);
   row.op_class = OpClass::window;
-  row.axes = [](const AxisArgs& args) {
-    return axis_by_axis(args, IntList::counting(args.out.shape.rank() - 2, 1));
-  };
+  row.axes = axes_of_windows;
+  row.exact_when_cut = true;  // each channel goes through its windows in order
   return row;
 }
 
@@ -141,6 +152,9 @@ void register_pooling(OpTable& table) {
   OpInfo place_row = pooling("pool_place", "t put where x is largest in its window, added up", 2, real_floats,
                              of_second("dt there", pick));
   place_row.infer = [](const InferArgs& args) { return moved(args, pooled_shape(args), args.aval(0).shape); };
+  place_row.axes = [](const AxisArgs& args) {
+    return axis_by_axis(args, IntList::counting(args.out.shape.rank() - 2, 1));
+  };
   place_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);
     return Sample{{sampler.apart(drawn.x), sampler.tensor(drawn.y, -2, 2)}, make_attrs(drawn.attrs)};

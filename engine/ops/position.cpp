@@ -44,19 +44,19 @@ Aval infer_part(const InferArgs& args) {
   return {n == 1 ? extents : x, args.aval(0).dtype, args.aval(0).device};
 }
 
-/// Axes of arrays are those of the output, but for those along which only a part counts; positions have the
-/// axes of the batch.
+/// Returns the labels of arrays: the axes of the output. Those that start at a position are whole, and so are
+/// those of which update_at changes a part; positions have the axes of the batch.
 AxisMap axes_of_part(const AxisArgs& args) {
   const auto& [batch, axes, extents] = args.as<PartAttrs>();
-  AxisMap map;
-  for (std::size_t i = 0; i < args.in.size(); ++i) {
-    const bool is_array = i + static_cast<std::size_t>(axes.size()) < args.in.size();
-    IntList from = IntList::counting(extents.rank());
-    for (int axis = batch; axis < extents.rank(); ++axis) {
-      const bool is_whole = axes.contains(axis) || extents[axis] != args.in[0].shape[axis];
-      if (!is_array || is_whole) from[axis] = is_array ? AxisMap::whole : AxisMap::added;
-    }
-    map.inputs.push_back({from, {}});
+  const std::size_t n = args.in.size() - static_cast<std::size_t>(axes.size());
+  AxisMap map = axis_by_axis(args);
+  for (int axis = batch; axis < extents.rank(); ++axis) {
+    const bool is_placed = axes.contains(axis), is_part = extents[axis] != args.in[0].shape[axis];
+    if (is_placed || (is_part && n == 2))
+      map.labels[static_cast<std::size_t>(axis)].kind = Label::Kind::whole;
+    if (is_placed && n == 1) map.set(0, axis, {.how = AxisAccess::How::indexed});
+    if (is_part && !is_placed && n == 1) map.set(0, axis, affine_in(axis, 1, 0));
+    if (is_part && n == 2) map.set(1, axis, {});
   }
   return map;
 }
@@ -118,7 +118,8 @@ void register_part(OpTable& table, std::string name, std::string formula, declty
   row.op_class = OpClass::movement;
   row.axes = axes_of_part;
   row.stacks = true;
-  row.batch = batch_in_front;  // positions are small, arrays stay where they are
+  row.stacks_alone = n_arrays(row) == 1 ? 0b1 : 0;
+  if (n_arrays(row) == 2) row.batch = batch_in_front;  // positions are small, arrays stay where they are
   row.sample = [n = n_arrays(row)](Sampler& sampler) { return sample_of_part(sampler, n); };
   row.flops = [](const InferArgs&, const Aval&) { return 0.0; };
   table.add(std::move(row));
@@ -131,6 +132,7 @@ void register_check(OpTable& table) {
   row.dtypes = index_dtypes;
   row.infer = [](const InferArgs& args) { return args.aval(0); };
   row.derivative = no_derivative("its result is an integer");
+  row.exact_when_cut = true;
   row.op_class = OpClass::opaque;  // an elementwise op would be merged with others, and cannot fail
   row.checks_values = true;
   row.axes = [](const AxisArgs& args) { return axis_by_axis(args); };

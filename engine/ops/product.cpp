@@ -3,7 +3,6 @@
 // the same for narrow operands with a wide result.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
-#include "engine/ops/batching.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -133,33 +132,21 @@ Tensor widening_adjoint(R args, const Tensor& cotangent, std::size_t which) {
 
 AxisMap axes_of_dot(const AxisArgs& args) {
   const auto& [contract_a, contract_b, batch_a, batch_b] = args.as<DotAttrs>();
-  AxisMap map{{{batch_a, contract_a}, {batch_b, contract_b}}};
-  IntList &of_a = map.inputs[0].from, &of_b = map.inputs[1].from;
-  for (const Dim axis : DotAttrs::free_axes(args.in[0].shape.rank(), contract_a, batch_a)) {
-    of_a.push_back(axis);
-    of_b.push_back(AxisMap::added);
-  }
-  for (const Dim axis : DotAttrs::free_axes(args.in[1].shape.rank(), contract_b, batch_b)) {
-    of_a.push_back(AxisMap::added);
-    of_b.push_back(axis);
-  }
+  const Shape &a = args.in[0].shape, &b = args.in[1].shape;
+  AxisMap map = needing_all(args, Label::Kind::free);
+  const auto put_both = [&](const Axes& of_a, const Axes& of_b, int i, int label) {
+    map.set(0, of_a[i], same_as(label));
+    map.set(1, of_b[i], same_as(label));
+  };
+  int label = 0;
+  for (; label < batch_a.size(); ++label) put_both(batch_a, batch_b, label, label);
+  for (const Dim axis : DotAttrs::free_axes(a.rank(), contract_a, batch_a))
+    map.set(0, axis, same_as(label++));
+  for (const Dim axis : DotAttrs::free_axes(b.rank(), contract_b, batch_b))
+    map.set(1, axis, same_as(label++));
+  for (int i = 0; i < contract_a.size(); ++i)
+    put_both(contract_a, contract_b, i, map.add(Label::Kind::reduced, a[static_cast<int>(contract_a[i])]));
   return map;
-}
-
-/// A batch of one operand is its first free axis, whether it has others or not.
-Tensor batch_dot(R args, const std::vector<bool>& batched) {
-  if (batched[0] && batched[1]) return batch_in_front(args, batched);
-  DotAttrs with = args.as<DotAttrs>();
-  int at = with.batch_a.size();
-  if (batched[0]) {
-    with.contract_a = shifted(with.contract_a);
-    with.batch_a = shifted(with.batch_a);
-  } else {
-    at = args.in[0].rank() - with.contract_a.size();  // behind the free axes of a
-    with.contract_b = shifted(with.contract_b);
-    with.batch_b = shifted(with.batch_b);
-  }
-  return move_axis(record(args.op, args.in, make_attrs(with), args.where), at, 0);
 }
 
 Sample sample_dot(Sampler& sampler) {
@@ -196,7 +183,7 @@ OpInfo as_product(OpInfo row) {
   row.op_class = OpClass::product;
   row.axes = axes_of_dot;
   row.stacks = true;
-  row.batch = batch_dot;
+  row.stacks_alone = 0b11;
   row.sample = sample_dot;
   row.flops = [](const InferArgs& args, const Aval& out) {
     double summed = 1.0;

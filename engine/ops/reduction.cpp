@@ -89,6 +89,7 @@ Derivative of_winners() {
 /// max and min of nothing do not exist.
 OpInfo extremum(std::string name, std::string formula, Combine combine) {
   OpInfo row = reduction(std::move(name), std::move(formula), reals, combine, of_winners());
+  row.exact_when_cut = true;  // nothing is rounded
   row.infer = [of_any = row.infer](const InferArgs& args) {
     const Aval result = of_any(args);
     for (const Dim axis : args.as<ReduceAttrs>().axes) {

@@ -39,11 +39,7 @@ void register_adam_step(OpTable& table) {
   });
   row.infer = infer_adam_step;
   row.op_class = OpClass::elementwise;
-  row.axes = [](const AxisArgs& args) {
-    AxisMap map = axis_by_axis(args);
-    map.inputs[3].from = map.inputs[4].from = IntList::filled(args.out.shape.rank(), AxisMap::added);
-    return map;
-  };
+  row.axes = [](const AxisArgs& args) { return axis_by_axis(args); };  // scalars have none
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     return Sample{{sampler.tensor(shape, 2, 4), sampler.tensor(shape, -1, 1), sampler.tensor(shape, 0.5, 2),

@@ -8,32 +8,29 @@
 #include "engine/testing/difference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
-#include <numeric>
+#include <span>
 
 namespace lodestone::engine {
 namespace {
 
-/// A part of an axis: elements first … last − 1.
-struct Part {
-  Dim first, last;
-};
-
-/// Returns an empty part, one element, and the rest in two parts as equal as possible.
-std::array<Part, 4> parts_of(Dim extent) {
-  const Dim one = std::min<Dim>(extent, 1), middle = (extent + one) / 2;
-  return {{{0, 0}, {0, one}, {one, middle}, {middle, extent}}};
-}
-
-/// The part of x in memory of its own.
-Tensor part_of(const Tensor& x, Dim axis, const Part& part) {
-  return slice(x, axis, part.first, part.last).eval();
+/// The elements of a box of x, in memory of their own.
+Tensor part_of(const Tensor& x, const Box& box) {
+  Tensor part = x;
+  for (int axis = 0; axis < x.rank(); ++axis) part = slice(part, axis, box.first[axis], box.end(axis));
+  return part.eval();
 }
 
 Tensor combined(const Tensor& a, const Tensor& b, Combine how) {
   return how == Combine::sum ? a + b : how == Combine::max ? maximum(a, b) : minimum(a, b);
+}
+
+/// Combines results of parts by halves, as ranks would.
+Tensor combined(std::span<const Tensor> parts, Combine how) {
+  if (parts.size() == 1) return parts[0];
+  const std::size_t half = parts.size() / 2;
+  return combined(combined(parts.first(half), how), combined(parts.subspan(half), how), how);
 }
 
 /// The elements of x behind those of others.
@@ -63,162 +60,214 @@ bool moves_only(const Tensors& inputs, const Tensor& out) {
   return known.size() <= n_inputs + 1;
 }
 
+bool is_array(const Tensor& x) { return x.aval().kind == Kind::array; }
+
 class AxisCheck {
  public:
-  AxisCheck(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs)
-      : op_(op), inputs_(inputs), attrs_(attrs), out_(call(inputs, attrs)) {
+  AxisCheck(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs, Sampler& choices)
+      : op_(op), inputs_(inputs), attrs_(attrs), choices_(choices) {
+    const Tensor out = record(op_, inputs_, attrs_, std::source_location::current());
     const std::vector<Aval> avals = avals_of(inputs_);
-    map_ = op_.axis_map({avals, out_.aval(), attrs_.get()});
+    map_ = op_.axis_map({avals, out.aval(), attrs_.get()});
+    results_ = results_of(out);
   }
 
-  [[nodiscard]] std::string run() const {
+  [[nodiscard]] CutCheck run(int n_cuts) {
     std::string fault = misfit();
-    if (fault.empty() && contradicts_class())
-      return fmt::format("it is said to be {}", name_of(op_.op_class));
+    if (fault.empty() && contradicts_class()) {
+      check_.fault = fmt::format("it is said to be {}", name_of(op_.op_class));
+      return check_;
+    }
     try {
-      for (int axis = 0; axis < out_.rank() && fault.empty(); ++axis) fault = fault_along(axis);
-      for (int index = 0; index < map_.n_reduced() && fault.empty(); ++index) fault = fault_over(index);
+      for (int i = 0; i < std::ssize(map_.labels) && fault.empty(); ++i) {
+        for (int n = 0; n < n_cuts && fault.empty() && is_cut(i); ++n) fault = fault_along(i);
+      }
     } catch (const core::Error& error) {
       fault = fmt::format("parts of inputs are refused ({})", error.what());
     }
-    return fault.empty() ? "" : fmt::format("its axes are said to be {}: {}", map_.text(), fault);
+    if (!fault.empty()) check_.fault = fmt::format("its axes are said to be {}: {}", map_.text(), fault);
+    return check_;
   }
 
  private:
-  [[nodiscard]] Tensor call(const Tensors& inputs, const AttrsPtr& attrs) const {
-    return record(op_, inputs, attrs, std::source_location::current()).eval();
+  static Tensors results_of(const Tensor& out) {
+    Tensors results = is_array(out) ? Tensors{out} : elements_of(out);
+    for (Tensor& each : results) each.eval();
+    return results;
+  }
+
+  [[nodiscard]] Tensors call(const std::vector<AxisRange>& labels) const {
+    const std::vector<Box> boxes = operand_boxes(map_, labels);
+    Tensors inputs = inputs_;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (is_array(inputs[i])) inputs[i] = part_of(inputs[i], boxes[i]);
+    }
+    return results_of(
+        record(op_, inputs, attrs_of_part(map_, attrs_, labels), std::source_location::current()));
+  }
+
+  [[nodiscard]] const Label& label(int i) const { return map_.labels[static_cast<std::size_t>(i)]; }
+
+  /// Returns whether a label is cut: all that depends on it must be an array.
+  [[nodiscard]] bool is_cut(int i) const {
+    bool result = label(i).kind != Label::Kind::whole && label(i).extent > 0;
+    for (std::size_t k = 0; k < inputs_.size(); ++k)
+      result = result && (is_array(inputs_[k]) || !map_.depends_on(k, i));
+    return result;
   }
 
   /// Returns true if each axis of each input is one of the output's, by itself.
   [[nodiscard]] bool is_by_element() const {
-    bool result = true;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const IntList& from = map_.inputs[i].from;
-      const auto n = std::count_if(from.begin(), from.end(), [](Dim axis) { return axis >= 0; });
-      result = result && n == inputs_[i].rank() && !from.contains(AxisMap::whole);
+    const auto is_plain = [](const Label& each) { return each.kind == Label::Kind::free && each.grain == 1; };
+    bool result = std::ranges::all_of(map_.labels, is_plain);
+    for (const std::vector<AxisAccess>& axes : map_.inputs) {
+      result = result && std::ranges::all_of(
+                             axes, [](const AxisAccess& axis) { return axis.how == AxisAccess::How::same; });
     }
     return result;
   }
 
   [[nodiscard]] bool contradicts_class() const {
     return (op_.op_class == OpClass::elementwise && !is_by_element()) ||
-           (op_.op_class == OpClass::movement && !moves_only(inputs_, out_));
+           (op_.op_class == OpClass::movement && !moves_only(inputs_, results_[0]));
   }
 
   /// Returns what shapes alone show to be wrong.
   [[nodiscard]] std::string misfit() const {
     if (map_.inputs.size() != inputs_.size()) return fmt::format("there are {} inputs", inputs_.size());
+    if (map_.outputs.size() != results_.size()) return fmt::format("there are {} results", results_.size());
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const auto& [from, reduced] = map_.inputs[i];
-      if (from.size() != out_.rank() || reduced.size() != map_.n_reduced())
-        return fmt::format("input {} has another number of axes than {}", i, out_.aval().text());
-      std::vector<Dim> axes(from.begin(), from.end());
-      axes.insert(axes.end(), reduced.begin(), reduced.end());
-      if (const std::string fault = misfit(inputs_[i], axes); !fault.empty())
-        return fmt::format("{} of input {}", fault, i);
+      const std::string fault = misfit(inputs_[i].shape(), map_.inputs[i]);
+      if (!fault.empty()) return fmt::format("{} of input {}", fault, i);
+    }
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      const Box box = result_box(map_, i, map_.all());
+      if (!(box.shape == results_[i].shape()))
+        return fmt::format("result {} is {}", i, results_[i].aval().text());
     }
     return "";
   }
 
-  /// Returns it for one input, from the axes that it gives to those of the output and to those reduced.
-  [[nodiscard]] std::string misfit(const Tensor& input, const std::vector<Dim>& axes) const {
-    IntList taken;
-    for (int k = 0; const Dim axis : axes) {
-      const int place = k++;
-      if (axis < 0) continue;
-      if (axis >= input.rank() || taken.contains(axis))
-        return fmt::format("there is no axis {}, or it comes twice,", axis);
-      if (place < out_.rank() && input.dim(axis) != out_.shape()[place])
-        return fmt::format("axis {} of {} has another extent in axis {}", place, out_.aval().text(), axis);
-      taken.push_back(axis);
+  [[nodiscard]] std::string misfit(const Shape& shape, const std::vector<AxisAccess>& axes) const {
+    if (std::ssize(axes) != shape.rank()) return fmt::format("there are {} axes", shape.rank());
+    std::vector<int> taken;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      const AxisAccess& each = axes[static_cast<std::size_t>(axis)];
+      const bool is_same = each.how == AxisAccess::How::same;
+      if (each.extent != shape[axis] || (is_same && label(each.label).extent != shape[axis]))
+        return fmt::format("another extent is said of axis {}", axis);
+      if (is_same && std::ranges::find(taken, each.label) != taken.end())
+        return fmt::format("a label comes twice, at last at axis {}", axis);
+      if (is_same) taken.push_back(each.label);
     }
     return "";
   }
 
-  /// Returns the inputs, those that have one of these axes each cut along it.
-  template <class AxisOf>
-  [[nodiscard]] Tensors cut(const Part& part, AxisOf&& axis_of) const {
-    Tensors result = inputs_;
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      if (const Dim axis = axis_of(map_.inputs[i]); axis >= 0) result[i] = part_of(result[i], axis, part);
+  /// Draws two to four parts of a label, at multiples of its grain.
+  [[nodiscard]] std::vector<AxisRange> parts_of(const Label& cut) {
+    std::vector<Dim> ends{cut.extent};
+    for (Dim n = choices_.integer(1, 3); n > 0; --n)
+      ends.push_back(std::min(choices_.integer(0, (cut.extent - 1) / cut.grain + 1) * cut.grain, cut.extent));
+    std::ranges::sort(ends);
+    std::vector<AxisRange> parts;
+    for (Dim first = 0; const Dim end : ends) {
+      parts.push_back({first, end - first});
+      first = end;
     }
-    return result;
+    return parts;
   }
 
-  [[nodiscard]] bool agrees(const Tensor& joined) const {
-    const bool is_exact = op_.op_class == OpClass::elementwise || op_.op_class == OpClass::movement ||
-                          op_.op_class == OpClass::random;
-    return difference(joined, out_) <= (is_exact ? 0.0 : agreement(out_.dtype()));
-  }
-
-  [[nodiscard]] std::string fault_along(int axis) const {
-    const auto comes_from = [&](const AxisMap::Input& input) { return input.from[axis]; };
-    const auto is_new = [&](const auto& input) { return comes_from(input) == AxisMap::added; };
-    if (std::all_of(map_.inputs.begin(), map_.inputs.end(), is_new)) return fault_of_new(axis);
-    if (std::none_of(map_.inputs.begin(), map_.inputs.end(),
-                     [&](const auto& input) { return comes_from(input) >= 0; }))
-      return "";
-    Tensors results;
-    for (const Part& part : parts_of(out_.shape()[axis])) {
-      const AttrsPtr attrs = attrs_ ? attrs_->with_extent(axis, part.last - part.first) : attrs_;
-      results.push_back(call(cut(part, comes_from), attrs));
+  /// Returns all places, but now and then only some of another free label.
+  [[nodiscard]] std::vector<AxisRange> places_beside(int cut) {
+    std::vector<AxisRange> places = map_.all();
+    const auto other = static_cast<int>(choices_.integer(0, std::ssize(map_.labels) - 1));
+    if (other == cut || !is_cut(other) || label(other).kind != Label::Kind::free || choices_.chance(0.5))
+      return places;
+    for (const AxisRange& part : parts_of(label(other))) {
+      if (part.extent > 0) places[static_cast<std::size_t>(other)] = part;
     }
-    return agrees(concatenate(results, axis))
-               ? ""
-               : fmt::format("parts along axis {} are not those of the output", axis);
+    return places;
   }
 
-  [[nodiscard]] std::string fault_of_new(int axis) const {
-    const Dim extent = out_.shape()[axis];
-    if (extent < 2) return "";
-    const Tensors repeated(static_cast<std::size_t>(extent), part_of(out_, axis, {0, 1}));
-    return agrees(concatenate(repeated, axis))
-               ? ""
-               : fmt::format("the output is not repeated along axis {}, which no input has", axis);
+  /// Returns whether the op gives a result for no places of a label: no window, no extremum does.
+  [[nodiscard]] bool takes_nothing(const Label& cut) const {
+    return op_.op_class != OpClass::window && (cut.kind == Label::Kind::free || map_.combine == Combine::sum);
   }
 
-  [[nodiscard]] std::string fault_over(int index) const {
-    const auto reduced = [&](const AxisMap::Input& input) { return input.reduced[index]; };
-    Dim extent = -1;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (const Dim axis = reduced(map_.inputs[i]); axis >= 0) {
-        if (extent >= 0 && inputs_[i].dim(axis) != extent)
-          return fmt::format("inputs have different extents along reduced axis {}", index);
-        extent = inputs_[i].dim(axis);
+  [[nodiscard]] std::string fault_along(int cut) {
+    const std::vector<AxisRange> places = places_beside(cut);
+    std::vector<Tensors> results;
+    for (const AxisRange& part : parts_of(label(cut))) {
+      if (part.extent == 0 && !takes_nothing(label(cut))) continue;
+      std::vector<AxisRange> labels = places;
+      labels[static_cast<std::size_t>(cut)] = part;
+      results.push_back(call(labels));
+      for (std::size_t i = 0; i < results_.size(); ++i) {
+        const Shape expected = result_box(map_, i, labels).shape;
+        if (!(results.back()[i].shape() == expected))
+          return fmt::format("a part has shape {}, not {}", results.back()[i].shape().text(),
+                             expected.text());
       }
     }
-    if (extent < 0) return fmt::format("no input has the reduced axis {}", index);
-    Tensors results;
-    for (const Part& part : parts_of(extent)) {
-      const bool has_result = part.first < part.last || map_.combine == Combine::sum;
-      if (has_result) results.push_back(call(cut(part, reduced), attrs_));  // nothing has no extremum
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      Tensors parts;
+      for (const Tensors& each : results) parts.push_back(each[i]);
+      const Tensor whole = part_of(results_[i], result_box(map_, i, places));
+      const bool agree = label(cut).kind == Label::Kind::reduced ? adds_up(parts, whole)
+                                                                 : joins(parts, whole, map_.outputs[i], cut);
+      if (!agree) return fmt::format("parts along label {} do not give result {}", cut, i);
     }
-    if (results.empty()) return "";
-    const Tensor total =
-        std::accumulate(results.begin() + 1, results.end(), results[0],
-                        [&](const Tensor& a, const Tensor& b) { return combined(a, b, map_.combine); });
-    // Parts of opposite sign leave a small sum, which is as precise as they are: hence beside them.
-    const bool agree = total.shape() == out_.shape() &&
-                       difference(beside(total, results), beside(out_, results)) <= agreement(out_.dtype());
-    return agree ? "" : fmt::format("parts along reduced axis {} do not give the output", index);
+    return "";
+  }
+
+  [[nodiscard]] bool agrees(const Tensor& joined, const Tensor& whole, bool is_free) {
+    ++check_.n_comparisons;
+    const double gap = difference(joined, whole);
+    check_.differs = check_.differs || (is_free && gap > 0.0);
+    return gap <= (is_free && op_.is_exact_when_cut() ? 0.0 : agreement(whole.dtype()));
+  }
+
+  [[nodiscard]] bool joins(const Tensors& parts, const Tensor& whole, const IntList& axes, int cut) {
+    const auto at = std::find(axes.begin(), axes.end(), cut);
+    if (at != axes.end()) return agrees(concatenate(parts, static_cast<int>(at - axes.begin())), whole, true);
+    return std::ranges::all_of(parts, [&](const Tensor& each) { return agrees(each, whole, true); });
+  }
+
+  /// Parts of opposite sign leave a small sum, which is as precise as they are: hence beside them.
+  [[nodiscard]] bool adds_up(const Tensors& parts, const Tensor& whole) {
+    return agrees(beside(combined(parts, map_.combine), parts), beside(whole, parts), false);
   }
 
   const OpInfo& op_;
   const Tensors& inputs_;
   const AttrsPtr& attrs_;
-  const Tensor out_;
+  Sampler& choices_;
   AxisMap map_;
+  Tensors results_;
+  CutCheck check_;
 };
-
-bool is_array(const Tensor& x) { return x.aval().kind == Kind::array; }
 
 }  // namespace
 
-std::string cut_run_join(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs) {
-  if (!op.axes && !op.is_axis_by_axis()) return "";  // nothing is said
-  if (!std::all_of(inputs.begin(), inputs.end(), is_array))
-    return "axes are said of inputs that are no arrays";
-  return AxisCheck(op, inputs, attrs).run();
+CutCheck cut_run_join(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs, Sampler& choices,
+                      int n_cuts) {
+  if (!op.axes && !op.is_axis_by_axis()) return {};  // nothing is said
+  return AxisCheck(op, inputs, attrs, choices).run(n_cuts);
+}
+
+CutCheck cut_run_join(const OpInfo& op, DType dtype, std::uint64_t seed, int n_comparisons) {
+  CutCheck all;
+  for (std::uint64_t n = 0; n < 64 && all.fault.empty() && all.n_comparisons < n_comparisons; ++n) {
+    Sampler sampler(dtype, 64 * seed + n);
+    const Sample sample = op.sample(sampler);
+    Tensors inputs = sample.prepare ? sample.prepare(sample.inputs) : sample.inputs;
+    eval(inputs);
+    const CutCheck one = cut_run_join(op, inputs, sample.attrs, sampler, 3);
+    all.fault = one.fault;
+    all.n_comparisons += one.n_comparisons;
+    all.differs = all.differs || one.differs;
+  }
+  return all;
 }
 
 }  // namespace lodestone::engine

@@ -182,6 +182,7 @@ void register_product(OpTable& table, bool forward) {
     return forward ? external_vjp(args.in[0], cotangent, args.attrs, args.where)
                    : external_jvp(args.in[0], cotangent, args.attrs, args.where);
   };
+  row.axes = [](const AxisArgs& args) { return by_right_hand_side(args, args.in[0].shape.rank() - 1); };
   row.batch = batch_product;
   row.sample = [forward](Sampler& sampler) { return sample_external_product(sampler, forward); };
   table.add(std::move(row));

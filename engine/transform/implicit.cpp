@@ -91,6 +91,9 @@ void register_implicit(OpTable& table) {
   product.derivative.formula = "A⁻¹ (dB - dA X); adjoint: B̄ = A⁻ᴴ X̄, Ā = -B̄ Xᴴ";
   product.derivative.jvp = implicit_apply_jvp;
   product.derivative.pull_back = implicit_apply_pull_back;
+  product.axes = [](const AxisArgs& args) {
+    return by_right_hand_side(args, args.as<ImplicitAttrs>().n_item_axes);
+  };
   product.batch = batch_apply;
   product.sample = sample_implicit_apply;
   table.add(std::move(product));

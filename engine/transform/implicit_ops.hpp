@@ -22,7 +22,7 @@ struct ImplicitAttrs {
   Side side = Side::itself;
   static auto fields() {
     return std::tuple{Field{"problem", &ImplicitAttrs::problem},
-                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes, AxisRole::index},
+                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes, axes_in_front},
                       Field{"side", &ImplicitAttrs::side}};
   }
 };

@@ -13,8 +13,10 @@ namespace lodestone::engine {
 [[nodiscard]] std::string attr_text(const StepPtr& step);
 [[nodiscard]] std::uint64_t attr_hash(const StepPtr& step);
 [[nodiscard]] bool attr_equals(const StepPtr& a, const StepPtr& b);
-/// Gives all boxes of a step one more axis, of this extent, in front.
-void put_axis_in_front(StepPtr& step, AxisRole role, Dim extent);
+/// Gives all boxes of a step one more axis in front.
+[[nodiscard]] bool fit_member(StepPtr& step, const AxisRole& role, const NewAxis& axis);
+/// Gives all boxes other extents along axes on which they are the whole tensor.
+[[nodiscard]] bool fit_member(StepPtr& step, const AxisRole& role, const NewExtents& extents);
 
 /// all_reduce
 struct CombineAttrs {
@@ -23,8 +25,7 @@ struct CombineAttrs {
   Terms how;
   static auto fields() {
     return std::tuple{Field{"group", &CombineAttrs::group},
-                      Field{"shards", &CombineAttrs::shards, AxisRole::index},
-                      Field{"how", &CombineAttrs::how}};
+                      Field{"shards", &CombineAttrs::shards, axes_of(0)}, Field{"how", &CombineAttrs::how}};
   }
 };
 /// as_own
@@ -39,9 +40,9 @@ struct ScatterAttrs {
   Dim extent, grain;
   static auto fields() {
     return std::tuple{Field{"group", &ScatterAttrs::group},
-                      Field{"shards", &ScatterAttrs::shards, AxisRole::index},
-                      Field{"axis", &ScatterAttrs::axis, AxisRole::index},
-                      Field{"extent", &ScatterAttrs::extent}, Field{"grain", &ScatterAttrs::grain}};
+                      Field{"shards", &ScatterAttrs::shards, axes_of(0)},
+                      Field{"axis", &ScatterAttrs::axis, axes_of(0)}, Field{"extent", &ScatterAttrs::extent},
+                      Field{"grain", &ScatterAttrs::grain}};
   }
 };
 /// all_gather, own_piece: an axis of the tensor that consists of the pieces.
@@ -51,7 +52,7 @@ struct PiecesAttrs {
   Dim extent, grain;
   bool is_same;  ///< the whole tensor, on all ranks
   static auto fields() {
-    return std::tuple{Field{"group", &PiecesAttrs::group}, Field{"axis", &PiecesAttrs::axis, AxisRole::index},
+    return std::tuple{Field{"group", &PiecesAttrs::group}, Field{"axis", &PiecesAttrs::axis, axes_of(0)},
                       Field{"extent", &PiecesAttrs::extent}, Field{"grain", &PiecesAttrs::grain},
                       Field{"is_same", &PiecesAttrs::is_same}};
   }
@@ -63,7 +64,7 @@ struct ExchangeAttrs {
   bool is_back;  ///< all moves back, and what comes to one place adds up
   static auto fields() {
     return std::tuple{Field{"group", &ExchangeAttrs::group},
-                      Field{"step", &ExchangeAttrs::step, AxisRole::in_front},
+                      Field{"step", &ExchangeAttrs::step, extents_of_result},
                       Field{"is_back", &ExchangeAttrs::is_back}};
   }
   /// Returns the box of this rank before the moves, and the one after them. errors: InvalidArgument where

@@ -192,12 +192,36 @@ OpInfo row_of(std::string name, std::string formula) {
   return row;
 }
 
+AxisMap axes_of_reduce_scatter(const AxisArgs& args) {
+  const auto& attrs = args.as<ScatterAttrs>();
+  AxisMap map = without_axes(args, {attrs.shards});
+  map.labels[static_cast<std::size_t>(attrs.axis)].kind = Label::Kind::whole;
+  map.set(0, attrs.axis + (attrs.axis >= attrs.shards ? 1 : 0), {});
+  return map;
+}
+
+/// Axes along which every box is the whole tensor are free.
+AxisMap axes_of_exchange(const AxisArgs& args) {
+  const RouteStep& step = *args.as<ExchangeAttrs>().step;
+  Axes moved;
+  for (int axis = 0; axis < args.out.shape.rank(); ++axis) {
+    const auto is_whole = [&](const auto& each) {
+      return each.box.first[axis] == 0 && each.box.shape[axis] == args.out.shape[axis];
+    };
+    if (!std::ranges::all_of(step.from, is_whole) || !std::ranges::all_of(step.to, is_whole) ||
+        !std::ranges::all_of(step.moves, is_whole))
+      moved.push_back(axis);
+  }
+  return axis_by_axis(args, moved);
+}
+
 void register_sums(OpTable& table) {
   OpInfo row = row_of("all_reduce", "Σ_r x_r, or the extremum, over all shards of a group");
   row.dtypes = numbers;
   row.infer = infer_all_reduce;
   row.run = run_all_reduce;
   row.derivative = derivative_of_all_reduce();
+  row.axes = [](const AxisArgs& args) { return without_axes(args, {args.as<CombineAttrs>().shards}); };
   row.stacks = true;
   row.sample = sample_all_reduce;
   table.add(std::move(row));
@@ -217,6 +241,7 @@ void register_sums(OpTable& table) {
   row.infer = infer_reduce_scatter;
   row.run = run_reduce_scatter;
   row.derivative = linear("the piece of Σ_r dx_r", adjoint_of_reduce_scatter);
+  row.axes = axes_of_reduce_scatter;
   row.stacks = true;
   row.sample = sample_reduce_scatter;
   table.add(std::move(row));
@@ -250,6 +275,7 @@ void register_moves(OpTable& table) {
   row.infer = infer_exchange;
   row.run = run_exchange;
   row.derivative = linear("boxes of dx", adjoint_of_exchange);
+  row.axes = axes_of_exchange;
   row.stacks = true;
   row.sample = sample_exchange;
   row.title = [](const Attrs& attrs) {
@@ -270,13 +296,32 @@ std::uint64_t attr_hash(const StepPtr& step) {
   return hash;
 }
 bool attr_equals(const StepPtr& a, const StepPtr& b) { return *a == *b; }
-void put_axis_in_front(StepPtr& step, AxisRole, Dim extent) {
-  RouteStep longer = *step;
-  const auto extend = [&](Box& box) { box = {box.first.inserted(0, 0), box.shape.inserted(0, extent)}; };
-  for (Holding& each : longer.from) extend(each.box);
-  for (Holding& each : longer.to) extend(each.box);
-  for (Move& each : longer.moves) extend(each.box);
-  step = std::make_shared<const RouteStep>(std::move(longer));
+
+namespace {
+
+/// Changes all boxes of a step.
+bool change_boxes(StepPtr& step, auto&& change) {
+  RouteStep other = *step;
+  for (Holding& each : other.from) change(each.box);
+  for (Holding& each : other.to) change(each.box);
+  for (Move& each : other.moves) change(each.box);
+  step = std::make_shared<const RouteStep>(std::move(other));
+  return true;
+}
+
+}  // namespace
+
+bool fit_member(StepPtr& step, const AxisRole&, const NewAxis& axis) {
+  return change_boxes(step, [&](Box& box) {
+    box = {box.first.inserted(0, 0), box.shape.inserted(0, axis.extent)};
+  });
+}
+bool fit_member(StepPtr& step, const AxisRole&, const NewExtents& extents) {
+  return change_boxes(step, [&](Box& box) {
+    for (int axis = 0; axis < box.rank(); ++axis) {
+      if (extents.result[axis] != NewExtents::unchanged) box.shape[axis] = extents.result[axis];
+    }
+  });
 }
 
 std::optional<Crossing> crossing_of(const Attrs* attrs, const OpInfo& op) {

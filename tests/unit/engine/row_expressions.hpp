@@ -60,7 +60,7 @@ inline engine::Expr expr_of(const RowCase& each, engine::DType result) {
   const engine::AxisMap map = each.op.axis_map({avals, out, each.attrs.get()});
   std::vector<engine::ExprId> in;
   for (std::size_t i = 0; i < each.in.size(); ++i)
-    in.push_back(writer.load(each.in[i].dtype(), map.inputs[i].from, out.shape));
+    in.push_back(writer.load(each.in[i].dtype(), map.sources(i), out.shape));
   const engine::Kernel& kernel = each.op.kernel(engine::cpu, each.in[0].dtype());
   writer.store(append(writer, kernel, each.attrs.get(), in, result), out.shape);
   return writer.expr();
