@@ -10,9 +10,10 @@ namespace lodestone::engine {
 struct Aval;
 class Attrs;
 
-/// Returns true if two lists of strides lead to the same elements: along an axis of extent 1 they may differ.
+/// Returns true if two lists of strides lead to the same elements: along an axis of extent 1 they may
+/// differ, of an array without elements anywhere.
 [[nodiscard]] inline bool same_steps(const Shape& shape, const Strides& a, const Strides& b) {
-  if (a == b) return true;
+  if (a == b || (shape.contains(0) && a.size() == b.size())) return true;
   bool result = a.size() == b.size();
   for (int axis = 0; result && axis < shape.rank(); ++axis) result = shape[axis] == 1 || a[axis] == b[axis];
   return result;

@@ -51,6 +51,15 @@ TEST_CASE("look: views of views follow without a node, as tensors have them", "[
   CHECK(repeated.to_vector<double>()[0] == 23.0);  // of row 3, its last element
 }
 
+TEST_CASE(
+    "look: strides lead to the same elements where they differ along one element, or where there is none",
+    "[engine]") {
+  CHECK(same_steps({3, 1, 2}, {2, 7, 1}, {2, 2, 1}));
+  CHECK_FALSE(same_steps({3, 2, 2}, {2, 7, 1}, {2, 2, 1}));
+  CHECK(same_steps({4, 0}, {1, 4}, {1, 1}));
+  CHECK_FALSE(same_steps({0}, {1}, {1, 1}));
+}
+
 TEST_CASE("look: a shape is changed without a copy where elements lie without gaps, from any start",
           "[engine]") {
   const Aval in{{2, 6}, DType::f32}, out{{3, 4}, DType::f32};
