@@ -100,6 +100,36 @@ std::string json_of(const std::vector<Finding>& findings, const std::vector<Stri
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+/// Files that could not be read: a finding on each, and whether all of them are files of stations.
+struct Unread {
+  std::vector<Finding> findings;
+  bool all_hold_stations = true;
+
+  void add(const std::string& path, const core::Error& error) {
+    findings.push_back({Severity::error, "unreadable_file", std::filesystem::path(path).filename().string(),
+                        path, fmt::format("was skipped: {}", error.what()),
+                        "correct the file, or leave it out"});
+    all_hold_stations &= error.exit_code() == core::ExitCode::format && error.id() != "not_read" &&
+                         error.id() != "not_stations";
+  }
+};
+
+/// Reads what can be read. Where nothing can, damaged files of stations are findings alone. errors: those of
+/// `read_files` where some file is of another kind, or missing.
+std::vector<physics::mt::StationData> read_what_can_be_read(const std::vector<std::string>& files,
+                                                            const cli::CheckArguments& arguments,
+                                                            Unread& unread) {
+  try {
+    return io::survey::read_files(
+        files, arguments.read,
+        [&](const std::string& path, const core::Error& error) { unread.add(path, error); });
+  } catch (const core::Error& error) {
+    const bool is_told = error.id() == "nothing_readable" && unread.all_hold_stations;
+    if (!is_told || !arguments.mended_path.empty()) throw;
+    return {};
+  }
+}
+
 }  // namespace
 
 int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
@@ -108,13 +138,9 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
-  std::vector<Finding> findings;
-  auto stations =
-      io::survey::read_files(files, arguments.read, [&](const std::string& path, const core::Error& error) {
-        findings.push_back(
-            {Severity::error, "unreadable_file", std::filesystem::path(path).filename().string(), path,
-             fmt::format("was skipped: {}", error.what()), "correct the file, or leave it out"});
-      });
+  Unread unread;
+  auto stations = read_what_can_be_read(files, arguments, unread);
+  std::vector<Finding> findings = std::move(unread.findings);
   std::ranges::move(physics::mt::check(stations), std::back_inserter(findings));
   core::on_rank_zero(comm, [&] {
     const std::vector<StrikeBand> bands = physics::mt::strike_bands(stations);
