@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/edi/reader.hpp"
-#include "physics/mt/remarks.hpp"
 #include "physics/mt/selection.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
@@ -377,33 +376,6 @@ TEST_CASE(
              HasId("not_a_number", {"test.edi:29", ">ZXYR", "\"what\""}));
   CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"), HasId("no_values", {"1"}));
   CHECK(warns(parse(replaced(good, ">END\n", "")), {">END"}));
-}
-
-TEST_CASE("EDI: what a file announces and lacks is a remark with the mark of damage", "[edi]") {
-  const auto damage_of = [](const std::string& text) {
-    std::vector<std::string> found;
-    for (const std::string& each : parse(text).remarks)
-      if (each.ends_with(physics::mt::mark_of_damage)) found.push_back(each);
-    return found;
-  };
-  const auto has_one = [&](const std::string& text, const std::string& words) {
-    const std::vector<std::string> found = damage_of(text);
-    CAPTURE(words, found);
-    REQUIRE(found.size() == 1);
-    CHECK_THAT(found.front(), Catch::Contains(words));
-  };
-  CHECK(damage_of(good).empty());
-  has_one(replaced(good, ">END\n", ""), "no >END after this block");
-  has_one(replaced(good, ">ZYX.VAR ROT=ZROT //2\n  0.02 0.08\n", ""), "block >ZYXR has no >ZYX.VAR");
-  has_one(replaced(good, ">TYVAR.EXP //2\n  0.0002 0.0002\n", ""), "block >TYR.EXP has no >TYVAR.EXP");
-  has_one(replaced(good, ">ZYXI ROT=ZROT //2\n  -13.0 -33.0\n", ""),
-          "only one of the blocks >ZYXR and >ZYXI");
-  has_one(replaced(good, ">ZYXI ROT=ZROT //2", ">ZYXI ROT=ZROT //3"), "announces 3 values and holds 2");
-  has_one(replaced(good, ">ZYXI ROT=ZROT //2\n", ">ZYXI ROT=ZROT //2\n 1.0 "), "holds 3 numbers");
-  has_one(replaced(good, "NFREQ=2", "NFREQ=3"), "announces 3 frequencies, and the file holds 2");
-  has_one(replaced(good, "  -13.0 -33.0\n", " NaN NaN\n"), "none of the 2 values of zyx is a number");
-  const std::string curve = ">HEAD\n>FREQ //1\n10\n>RHOXY //1\n100\n>PHSXY //1\n45\n>RHOYX //1\n100\n>END\n";
-  has_one(curve, "only one of the blocks >RHOYX and >PHSYX");
 }
 
 TEST_CASE("EDI: repeated blocks, filler and repeated frequencies are left out with a warning", "[edi]") {
