@@ -32,4 +32,22 @@ with Folder() as folder:
     expect(4, ["empty.edi"], "check", empty, "--fix", folder / "mended.h5")
     check(not os.path.exists(folder / "mended.h5"), "no survey of nothing")
 
+    # Findings of one kind stand on one line
+    listed = findings(14, GABBS)
+    said = expect(14, ["--json lists each finding on its own"], "check", GABBS).stdout
+    lines = [line for line in said.splitlines() if re.match(r"(note|warning|error) ", line)]
+    counts = [int(n) for line in lines for n in re.findall(r": (\d+) findings like that of ", line)]
+    single = len(lines) - len(counts)
+    check(len(lines) < 0.5 * len(listed) and sum(counts) + single == len(listed), f"{len(lines)} lines of {len(listed)} findings, none is lost: {counts}")
+    weights = ["error", "warning", "note"]
+    order = [weights.index(line.split()[0]) for line in lines]
+    check(order == sorted(order), "the gravest come first")
+    scatter = [f for f in listed if f["id"] == "scatter"]
+    line = next(line for line in lines if "[scatter]" in line)
+    names = list(dict.fromkeys(f["station"] for f in scatter))
+    check(line.startswith(f"note {', '.join(names[:5])} and {len(names) - 5} more: {len(scatter)} findings like that of {names[0]}: {scatter[0]['text']}"),
+          f"a group names its first stations and its number: {line}")
+    few = expect(13, [], "check", cut).stdout
+    check("findings like" not in few and "--json" not in few, "few findings stand alone")
+
 finish()
