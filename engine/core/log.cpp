@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -157,10 +158,28 @@ std::vector<KeptWarnings::Warning> KeptWarnings::all() const {
 
 int count(Level level) { return the_log().counts[static_cast<std::size_t>(level)]; }
 
+namespace {
+
+/// Ends the process as a write to a pipe without a reader does where SIGPIPE is not ignored. A shell reports
+/// 141.
+[[noreturn]] void end_by_closed_pipe() {
+  constexpr int of_shells = 128;
+  std::signal(SIGPIPE, SIG_DFL);
+  sigset_t pipe{};
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_UNBLOCK, &pipe, nullptr);
+  std::raise(SIGPIPE);
+  std::_Exit(of_shells + SIGPIPE);
+}
+
+}  // namespace
+
 void print_out(std::string_view given) {
   const std::string text = clean_text(given);
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written && errno == EPIPE) end_by_closed_pipe();
   if (!written)
     throw FileError("core::print_out#not_written",
                     "cannot write to standard output: {}; free space or name a file with -o",

@@ -44,8 +44,8 @@ void set_silent(bool silent);
 /// Returns true when stdout is a terminal and the format is human: progress bars are allowed.
 [[nodiscard]] bool is_interactive();
 
-/// Writes the result of a command to standard output, past the log. errors: FileError when it is full
-/// or closed.
+/// Writes the result of a command to standard output, past the log. Where that is a pipe whose reader has
+/// ended, ends the process by SIGPIPE. errors: FileError when it is full or closed.
 void print_out(std::string_view text);
 
 /// Writes one message. `place`: its component and id, if it has any.

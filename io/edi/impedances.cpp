@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
+#include "physics/mt/remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -47,8 +48,8 @@ class Columns {
                               file_.path, block->line, size(), block->name, out.size());
     }
     if (out.size() > size())
-      file_.warn(block->line, fmt::format("block >{} holds {} numbers, the first {} are used", block->name,
-                                          out.size(), size()));
+      file_.warn(block->line, fmt::format("block >{} holds {} numbers, the first {} are used{}", block->name,
+                                          out.size(), size(), physics::mt::mark_of_damage));
     out.resize(size());
     for (double& v : out) v = empty_(v);
     return out;
@@ -77,8 +78,8 @@ class Columns {
                               file_.path, block->line, n, frequencies_.size());
     }
     if (frequencies_.size() > n)
-      file_.warn(block->line, fmt::format(">FREQ announces {} values, holds {}; the first {} are used", n,
-                                          frequencies_.size(), n));
+      file_.warn(block->line, fmt::format(">FREQ announces {} values, holds {}; the first {} are used{}", n,
+                                          frequencies_.size(), n, physics::mt::mark_of_damage));
     frequencies_.resize(n);
     for (double& f : frequencies_) f = empty_(f);
   }
@@ -122,10 +123,6 @@ std::vector<Estimate> complex_column(Columns& columns, const std::string& elemen
                                      const ElementBlocks& names) {
   const auto re = columns.values(names.real), im = columns.values(names.imaginary);
   const ErrorColumn errors = errors_of(columns, names.variance, names.error);
-  if (re.empty() != im.empty())
-    columns.file().warn(columns.file().find_any(re.empty() ? names.imaginary : names.real)->line,
-                        fmt::format("only one of the blocks >{} and >{} is there; neither is used",
-                                    names.real[0], names.imaginary[0]));
   std::vector<Estimate> out(columns.size());
   if (re.empty() || im.empty()) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -140,13 +137,14 @@ void warn_about_empty_elements(Columns& columns, const std::string& station,
                                const std::vector<StationRow>& rows) {
   for (const std::size_t k : {1U, 2U}) {
     const EdiBlock* block = columns.file().find(fmt::format("Z{}R", tensor_names[k]));
+    const bool is_whole = block && columns.file().find(fmt::format("Z{}I", tensor_names[k]));
     const auto missing = [k](const StationRow& r) { return estimate_of(r, k).is_missing(); };
-    if (block && std::all_of(rows.begin(), rows.end(), missing))
+    if (is_whole && std::all_of(rows.begin(), rows.end(), missing))
       columns.file().warn(
           block->line,
           fmt::format(
-              "station {}: none of the {} values of {} is a number (not finite, EMPTY or 0); it has none",
-              station, rows.size(), element_names[k]));
+              "station {}: none of the {} values of {} is a number (not finite, EMPTY or 0); it has none{}",
+              station, rows.size(), element_names[k], physics::mt::mark_of_damage));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/clean_text.hpp"
 #include "engine/core/error.hpp"
+#include "io/edi/damage.hpp"
 #include "io/edi/file.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/lines.hpp"
@@ -175,11 +176,6 @@ std::string header_of(const std::string& text) {
   return header;
 }
 
-void check_ending(EdiFile& file) {
-  if (!file.find("END"))
-    file.warn(file.blocks.back().line, "no >END; the file may be cut off after this block");
-}
-
 void check_blocks_once(EdiFile& file) {
   for (std::size_t i = 0; i < file.blocks.size(); ++i) {
     const auto& block = file.blocks[i];
@@ -207,7 +203,7 @@ void read_rows(EdiFile& file, const EdiHead& head, const EdiOptions& options, St
 StationData station_of(EdiFile file, const std::string& text, const EdiOptions& options) {
   const std::string& path = file.path;
   check_blocks_once(file);
-  check_ending(file);
+  remark_on_damage(file);
   const EdiHead head = read_edi_head(file);
   StationData station;
   station.site.name = head.name;

@@ -134,7 +134,7 @@ FileKind kind_of_file(const std::string& path) {
   if (is_safetensors(bytes)) return FileKind::safetensors;
   if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
   if (is_vae_card(bytes)) return FileKind::vae_card;
-  if (unread_kind(bytes)) return FileKind::unknown;
+  if (unread_kind(bytes, path)) return FileKind::unknown;
   const auto lines = text::split_lines(bytes);
   if (is_edi(lines)) return FileKind::edi;
   if (emtf::is_emtf_xml(bytes)) return FileKind::emtf_xml;

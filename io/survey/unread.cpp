@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <vector>
 
 namespace lodestone::io::survey {
@@ -71,6 +72,68 @@ std::optional<std::string> by_name(std::string_view first) {
   return found == named.end() ? std::nullopt : std::optional(std::string(found->what));
 }
 
+/// Returns the value of the first line "key: value" in lower case; empty where there is none.
+std::string value_of(std::string_view bytes, std::string_view key) {
+  for (const auto line : text::split_lines(bytes)) {
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos &&
+        text::equals_ignoring_case(text::trimmed(line.substr(0, colon)), key))
+      return std::string(text::trimmed(line.substr(colon + 1)));
+  }
+  return {};
+}
+
+/// Returns the value "Format" of a file beside another; empty where it cannot be read.
+std::string format_beside(const std::string& path, const std::string& name) {
+  if (path.empty() || name.empty()) return {};
+  try {
+    const auto beside = std::filesystem::path(path).parent_path() / name;
+    return text::lower(value_of(text::read_bytes_up_to(beside.string(), looked_at), "format"));
+  } catch (const core::Error&) {
+    return {};
+  }
+}
+
+/// Returns whether an iteration file, whose format Occam1D and Occam2D share, is one of Occam1D. The model
+/// that it names decides, else its data; where neither is there, its names do.
+bool is_occam1d_iteration(std::string_view bytes, const std::string& path) {
+  if (!text::lower(value_of(bytes, "format")).starts_with("occamiter")) return false;
+  const std::string model = value_of(bytes, "model file"), data = value_of(bytes, "data file");
+  if (const std::string format = format_beside(path, model); !format.empty())
+    return format.starts_with("resistivity1dmod");
+  if (const std::string format = format_beside(path, data); !format.empty())
+    return format.starts_with("emdata_1.");
+  const std::string names = text::lower(model + " " + data + " " + value_of(bytes, "description"));
+  return names.find("1d") != std::string::npos && names.find("2d") == std::string::npos;
+}
+
+/// Returns the names of a line that begins with '#', in lower case; none for any other line.
+std::vector<std::string> names_of(std::string_view line) {
+  std::vector<std::string> names;
+  if (!line.starts_with('#')) return names;
+  for (const auto word : text::words(line.substr(1))) names.push_back(text::lower(word));
+  return names;
+}
+
+/// Returns whether a row has as many numbers as there are names above it.
+bool is_row_below(const std::vector<std::string>& names, std::string_view line) {
+  return numbers_of(line).size() == names.size();
+}
+
+/// "# periods rho erho phs ephs", then rows of five numbers.
+bool is_sounding_curve(const Lines& lines) {
+  const auto names = lines.empty() ? std::vector<std::string>() : names_of(lines[0]);
+  return names.size() > 2 && names[0].starts_with("period") && names[1].starts_with("rho") &&
+         lines.size() > 1 && is_row_below(names, lines[1]);
+}
+
+/// "#layerdepth LOG10(RES)", then rows of two numbers.
+bool is_list_of_layers(const Lines& lines) {
+  const auto names = lines.empty() ? std::vector<std::string>() : names_of(lines[0]);
+  return names.size() == 2 && names[0].find("depth") != std::string::npos &&
+         names[1].find("res") != std::string::npos && lines.size() > 1 && is_row_below(names, lines[1]);
+}
+
 /// A title, then "0 columns rows 0 0 2".
 bool is_occam2d_mesh(const Lines& lines) {
   if (lines.size() < 3 || !numbers_of(lines[0]).empty() || lines[0].front() == '#') return false;
@@ -107,10 +170,21 @@ bool is_table_of_site(const Lines& lines) {
 
 }  // namespace
 
-std::optional<std::string> unread_kind(std::string_view bytes) {
+std::optional<std::string> unread_kind(std::string_view bytes, const std::string& path) {
   const Lines lines = first_lines(bytes.substr(0, looked_at));
   if (lines.empty()) return {};
   if (auto what = by_name(lines[0])) return what;
+  if (is_occam1d_iteration(bytes.substr(0, looked_at), path))
+    return "iterations and startup files of Occam1D are not read; write the layers of the model that it "
+           "names, "
+           "with these resistivities, into [background] of a TOML model";
+  if (is_sounding_curve(lines))
+    return "tables of periods, apparent resistivities and phases of one site without its name are not read; "
+           "give the file of the station, or write a J-format file with a block RXY, whose rows are period, "
+           "apparent resistivity in ohm m, phase and the upper and lower limit of both";
+  if (is_list_of_layers(lines))
+    return "lists of depths and resistivities of layers are not read; write their thicknesses and "
+           "resistivities into [background] of a TOML model";
   if (is_occam2d_mesh(lines))
     return "the file has the mesh of an Occam2D model without its resistivities; give the iteration file "
            "(ITER….iter), whose model file names it";
@@ -127,7 +201,7 @@ std::optional<std::string> unread_kind(std::string_view bytes) {
 }
 
 void refuse_unread(const std::string& path) {
-  if (const auto what = unread_kind(text::read_bytes_up_to(path, looked_at)))
+  if (const auto what = unread_kind(text::read_bytes_up_to(path, looked_at), path))
     throw core::FormatError("io::survey::unread#not_read", "{}:1: {}", path, *what);
 }
 

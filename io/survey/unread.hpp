@@ -9,8 +9,8 @@
 namespace lodestone::io::survey {
 
 /// Returns what a file is and which one to give instead, by its first bytes, where its kind is known but not
-/// read; nothing for any other file.
-[[nodiscard]] std::optional<std::string> unread_kind(std::string_view bytes);
+/// read; nothing for any other file. `path`: where files lie that it names; empty: nowhere.
+[[nodiscard]] std::optional<std::string> unread_kind(std::string_view bytes, const std::string& path = "");
 
 /// Refuses a file of such a kind. errors: FileError; FormatError with what the file is and what to give.
 void refuse_unread(const std::string& path);

@@ -2,8 +2,10 @@
 """info: what files are, as JSON and for people."""
 import json
 import os
+import signal
+import subprocess
 
-from support import BLOCK, DATA, EDI, Folder, check, expect, finish, synthetic
+from support import BLOCK, DATA, EDI, PROGRAM, Folder, check, expect, finish, synthetic
 
 SITE_KEYS = {"name", "latitude_deg", "longitude_deg", "elevation_m", "n_periods", "period_min_s", "period_max_s", "components", "n_masked", "sign",
              "units", "frame_deg"}
@@ -43,4 +45,12 @@ with Folder() as folder:
     expect(0, [], "forward", "--model", folder / "run/result.h5", "--sites", folder / "sites.csv", "--periods", "0.1,1", "-o", folder / "r.h5")
     made = json.loads(expect(0, [], "info", "--json", folder / "r.h5").stdout)[0]
     check(made["format"] == "HDF5 responses" and [len(made["sites"]), made["sites"][0]["n_periods"]] == [7, 2], "responses: sites and periods")
+
+    # A pipe whose reader has seen enough ends the program without a word, as it ends others.
+    for words in (["info", EDI], ["check", EDI, "--json"], ["selftest", "--list"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        ended = subprocess.run([PROGRAM, *words], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60)
+        os.close(writing)
+        check(ended.returncode == -signal.SIGPIPE and ended.stderr == "", f"{words[0]}: a closed pipe, ends quietly by SIGPIPE (code {ended.returncode}): {ended.stderr}")
 finish()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of a survey: pages and pictures of several formats, options, pages of curves, refusals; what stations lack; many stations."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -29,8 +30,7 @@ def check_line(folder):
     check(PICTURES <= pictures_of(folder / "line"), f"all pictures are there: {sorted(pictures_of(folder / 'line'))}")
     check("convention of Parkinson" in page and "Skew β" in page, "arrows are those of Parkinson, ellipses show the skew")
     check("6 of EDI" in page and ">kim438<" in page and ">22° S<" in page, "stations, names and degrees are there")
-    said = expect(13, [], "check", edi).stdout
-    rows = [line for line in said.splitlines() if re.match(r"(note|warning|error) ", line)]
+    rows = json.loads(expect(13, [], "check", edi, "--json").stdout)["findings"]
     check(rows and page.count("<td>note</td>") + page.count("<td>warning</td>") == len(rows), f"the page has the {len(rows)} findings of check")
 
     expect(0, [], "report", edi, "-o", folder / "chosen", "--periods", "0.5,50", "--arrows", "wiese", "--ellipses", "min_phase", "--sites", "ETO004A,ETO007C,kim438",

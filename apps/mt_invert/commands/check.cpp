@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/analysis/check.hpp"
 
+#include "apps/mt_invert/commands/check_report.hpp"
 #include "apps/mt_invert/commands/commands.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
@@ -10,7 +11,6 @@
 #include "physics/mt/analysis/strike_bands.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,84 +20,40 @@ namespace lodestone::mt_invert::commands {
 namespace {
 
 using io::text::counted;
-using nlohmann::json;
-using physics::mt::Dimensionality;
 using physics::mt::Finding;
 using physics::mt::Severity;
 using physics::mt::StrikeBand;
 
 constexpr int exit_with_warnings = 13, exit_with_errors = 14;  // of docs/command-line.md
 
-std::size_t count_of(const std::vector<Finding>& findings, Severity severity) {
-  return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
-}
+/// Files that could not be read: a finding on each, and whether all of them are files of stations.
+struct Unread {
+  std::vector<Finding> findings;
+  bool all_hold_stations = true;
 
-std::string text_of(const std::vector<Finding>& findings, std::size_t n_stations) {
-  std::string text;
-  for (const Finding& each : findings) {
-    text += fmt::format("{} {}: {} [{}]\n", core::word(each.severity), each.station, each.text, each.id);
-    if (!each.remedy.empty()) text += fmt::format("        {}\n", each.remedy);
+  void add(const std::string& path, const core::Error& error) {
+    findings.push_back({Severity::error, "unreadable_file", std::filesystem::path(path).filename().string(),
+                        path, fmt::format("was skipped: {}", error.what()),
+                        "correct the file, or leave it out"});
+    all_hold_stations &= error.exit_code() == core::ExitCode::format && error.id() != "not_read" &&
+                         error.id() != "not_stations";
   }
-  return text + fmt::format("{}: {}, {}, {}\n", counted(n_stations, "station"),
-                            counted(count_of(findings, Severity::error), "error"),
-                            counted(count_of(findings, Severity::warning), "warning"),
-                            counted(count_of(findings, Severity::note), "note"));
-}
+};
 
-std::string text_of(const std::vector<StrikeBand>& bands) {
-  if (bands.empty()) return "";
-  constexpr const char* row = "{:<16} {:>6} {:>6} {:>6}  {:<16} {:>6}  {}\n";
-  std::string text =
-      "\nDimension of the tensors and strike, clockwise from north; two strikes serve the impedances "
-      "alike\n" +
-      fmt::format(row, "periods in s", "1-D", "2-D", "3-D", "strike", "rms", "strike of tippers");
-  for (const StrikeBand& band : bands) {
-    const auto percent = [&](Dimensionality d) {
-      return fmt::format("{:.0f} %", 100.0 * band.dimension.share(d));
-    };
-    text += fmt::format(row, fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
-                        percent(Dimensionality::layered), percent(Dimensionality::section),
-                        percent(Dimensionality::volume), physics::mt::in_words(band.strike),
-                        band.strike ? fmt::format("{:.2g}", band.strike->rms) : "",
-                        band.tipper ? fmt::format("{:.0f}, {:.0f} % along it", band.tipper->azimuth_deg,
-                                                  100.0 * band.tipper->share_along)
-                                    : "");
+/// Reads what can be read. Where nothing can, damaged files of stations are findings alone. errors: those of
+/// `read_files` where some file is of another kind, or missing.
+std::vector<physics::mt::StationData> read_what_can_be_read(const std::vector<std::string>& files,
+                                                            const cli::CheckArguments& arguments,
+                                                            Unread& unread) {
+  try {
+    return io::survey::read_files(
+        files, arguments.read,
+        [&](const std::string& path, const core::Error& error) { unread.add(path, error); });
+  } catch (const core::Error& error) {
+    const bool is_told = error.id() == "nothing_readable" && unread.all_hold_stations;
+    if (!is_told || !arguments.mended_path.empty()) throw;
+    return {};
   }
-  return text;
-}
-
-json json_of(const StrikeBand& band) {
-  json out{{"min_period_s", band.min_period_s},
-           {"max_period_s", band.max_period_s},
-           {"n_tensors", band.dimension.n_determined()},
-           {"share_1d", band.dimension.share(Dimensionality::layered)},
-           {"share_2d", band.dimension.share(Dimensionality::section)},
-           {"share_3d", band.dimension.share(Dimensionality::volume)}};
-  if (band.strike)
-    out["strike"] = {{"azimuth_deg", band.strike->azimuth_deg},
-                     {"or_deg", band.strike->azimuth_deg + 90.0},
-                     {"error_deg", band.strike->error_deg},
-                     {"is_determined", band.strike->is_determined()},
-                     {"rms", band.strike->rms},
-                     {"worst_rms", band.strike->worst_rms}};
-  if (band.tipper)
-    out["tipper"] = {{"azimuth_deg", band.tipper->azimuth_deg}, {"share_along", band.tipper->share_along}};
-  return out;
-}
-
-std::string json_of(const std::vector<Finding>& findings, const std::vector<StrikeBand>& bands) {
-  json list = json::array(), of_bands = json::array();
-  for (const Finding& each : findings)
-    list.push_back({{"severity", core::word(each.severity)},
-                    {"id", each.id},
-                    {"station", each.station},
-                    {"place", each.place},
-                    {"text", each.text},
-                    {"remedy", each.remedy},
-                    {"can_be_mended", static_cast<bool>(each.mend)}});
-  for (const StrikeBand& band : bands) of_bands.push_back(json_of(band));
-  const json all{{"findings", list}, {"bands", of_bands}};
-  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -108,13 +64,9 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
-  std::vector<Finding> findings;
-  auto stations =
-      io::survey::read_files(files, arguments.read, [&](const std::string& path, const core::Error& error) {
-        findings.push_back(
-            {Severity::error, "unreadable_file", std::filesystem::path(path).filename().string(), path,
-             fmt::format("was skipped: {}", error.what()), "correct the file, or leave it out"});
-      });
+  Unread unread;
+  auto stations = read_what_can_be_read(files, arguments, unread);
+  std::vector<Finding> findings = std::move(unread.findings);
   std::ranges::move(physics::mt::check(stations), std::back_inserter(findings));
   core::on_rank_zero(comm, [&] {
     const std::vector<StrikeBand> bands = physics::mt::strike_bands(stations);

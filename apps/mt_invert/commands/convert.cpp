@@ -8,6 +8,7 @@
 #include "io/model/write.hpp"
 #include "io/run/folder.hpp"
 #include "io/survey/read.hpp"
+#include "io/survey/unread.hpp"
 #include "io/text/counted.hpp"
 #include "io/vtk/survey.hpp"
 
@@ -77,6 +78,7 @@ std::optional<std::string> model_file(const ConvertArguments& arguments) {
       continue;
     }
     const std::string file = is_run ? result.string() : path;
+    if (arguments.paths.size() == 1) io::survey::refuse_unread(file);
     if (!io::model::is_model_file(file)) continue;
     if (arguments.paths.size() > 1)
       throw core::ConfigError(

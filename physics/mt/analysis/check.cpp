@@ -3,6 +3,7 @@
 
 #include "engine/core/parallel.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
+#include "physics/mt/remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -21,13 +22,26 @@ std::vector<Finding> StationFindings::sorted() const {
   return out;
 }
 
+namespace {
+
+void check_remarks(const StationData& station, StationFindings& findings) {
+  for (const std::string& remark : station.all_remarks()) {
+    if (remark.ends_with(mark_of_damage))
+      findings.add(Severity::warning, "damaged_file", remark,
+                   "get the whole file from where it came from, or leave out what is missing: --mask");
+    else
+      findings.add(Severity::note, "remark", remark, "");
+  }
+}
+
+}  // namespace
+
 std::vector<Finding> check(const std::vector<StationData>& stations) {
   std::vector<StationFindings> findings(stations.begin(), stations.end());
   const double usual_ohm_m = usual_resistivity(stations);
   core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t k) {
     const auto at = static_cast<std::size_t>(k);
-    for (const std::string& remark : stations[at].all_remarks())
-      findings[at].add(Severity::note, "remark", remark, "");
+    check_remarks(stations[at], findings[at]);
     check_curves(stations[at], usual_ohm_m, findings[at]);
     check_tensors(stations[at], findings[at]);
   });

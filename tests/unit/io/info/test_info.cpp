@@ -96,9 +96,33 @@ TEST_CASE("info: files that are known but not read say what they are and what to
   says("#Format: EM2DModelFile\nNY: 2\n", "models of HMCMT are not read");
   says("9 2 0 0\n1 -5e5 -5e5\n2 -5e5 5e5\n", "give the .resistivity file");
   says("# sitename: A01 easting: 0 m\n# periods (s) ReZxx ImZxx\n0.56 1 2\n", "tables of impedances by site");
+  says("# periods\trho\terho\tphs\tephs\n0.020\t0.712\t0.0434\t20.50\t4.50\n", "with a block RXY");
+  says("#layerdepth\tLOG10(RES)\n0.3680\t2.00\n", "lists of depths and resistivities of layers");
   // Models of ModEM whose first lines are counts and widths stay models.
   CHECK(survey::kind_of_file(write_text(folder, "m", "3 2 1 0\n1 1 1\n1 1\n1\n1 2 3 4 5 6\n")) ==
         survey::FileKind::modem_model_3d);
+}
+
+TEST_CASE("info: iterations of Occam1D are told from those of Occam2D", "[info]") {
+  const TemporaryFolder folder;
+  const auto kind_with = [&](const std::string& names) {
+    return survey::kind_of_file(
+        write_text(folder, "ITER", "Format: OCCAMITER_FLEX\n" + names + "Param Count: 1\n 2.0\n"));
+  };
+  constexpr auto unknown = survey::FileKind::unknown, occam2d = survey::FileKind::occam2d_model;
+  CHECK(kind_with("Model File: Model1D\nData File: d.dat\n") == unknown);
+  CHECK(kind_with("Model File: m\nData File: d.dat\n") == occam2d);
+  CHECK_THAT(error_of<core::FormatError>([&] {
+               (void)model::read_model(write_text(
+                   folder, "i", "Format: OCCAMITER_FLEX\nModel File: Model1D\nParam Count: 1\n 2.0\n"));
+             }),
+             HasId("not_read", {"i:1: ", "startup files of Occam1D", "[background]"}));
+  write_text(folder, "d.dat", "Format:  EMData_1.1\n! x\n");
+  CHECK(kind_with("Model File: m\nData File: d.dat\n") == unknown);  // the data beside it decide
+  write_text(folder, "m", "Format: OCCAM2MTMOD_1.0\nModel Name: a\n");
+  CHECK(kind_with("Model File: m\nData File: d.dat\n") == occam2d);  // the model beside it decides
+  write_text(folder, "m", "Format: Resistivity1DMod_1.0\n#LAYERS: 2\n");
+  CHECK(kind_with("Model File: m\nData File: e.dat\n") == unknown);
 }
 
 TEST_CASE("info: ModEM 3-D files state cells, sites, origin, sign, units and areas", "[info]") {

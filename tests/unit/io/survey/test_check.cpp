@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/survey/read.hpp"
 #include "physics/mt/analysis/check.hpp"
+#include "physics/mt/remarks.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/planted_mistakes.hpp"
 #include "tests/support/text_fixture.hpp"
@@ -135,6 +136,19 @@ TEST_CASE("check: findings on errors, gaps and outliers name their periods", "[s
   CHECK_THAT(text_of_finding("gap"),
              Catch::Contains(fmt::format("no periods from {:.3g} to {:.3g} s",
                                          1.0 / std::prev(after)->frequency_hz, 1.0 / after->frequency_hz)));
+}
+
+TEST_CASE("check: a remark on a damaged file is a warning, any other a note", "[survey]") {
+  std::vector<StationData> stations{io::survey::read_folder(source_path("data/samtex/edi_kim_eto")).at(3)};
+  stations[0].remarks = {"a.edi:7: no >END after this block" + std::string(mark_of_damage), "a.edi:1: else"};
+  const std::vector<Finding> findings = check(stations);
+  const auto severity_of = [&](const std::string& id) {
+    const auto found = std::ranges::find(findings, id, &Finding::id);
+    REQUIRE(found != findings.end());
+    return found->severity;
+  };
+  CHECK(severity_of("damaged_file") == Severity::warning);
+  CHECK(severity_of("remark") == Severity::note);
 }
 
 TEST_CASE("check: an impossible latitude is an error with its value", "[survey]") {
