@@ -77,8 +77,9 @@ void add_map(Page& page, const Survey& survey) {
   if (survey.map.projection) caption += " Lines: longitude and latitude (WGS84).";
   if (survey.line && survey.line->half_width_m) caption += " Dashed: the profile of the sections.";
   if (map.n_names_left_out > 0)
-    caption += fmt::format(" {} of {} names find no room and are left out.", map.n_names_left_out,
-                           survey.map.sites.size());
+    caption += fmt::format(
+        " {} of {} names find no room and are left out; the page shows them where one points at a site.",
+        map.n_names_left_out, survey.map.sites.size());
   page.figure(map.picture, "map", caption);
   if (const std::size_t n = survey.stations.size() - survey.map.sites.size(); n > 0)
     page.paragraph(
