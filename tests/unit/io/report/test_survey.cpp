@@ -3,6 +3,7 @@
 #include "io/report/contours.hpp"
 #include "io/report/graticule.hpp"
 #include "io/report/misfit.hpp"
+#include "io/report/mt_pseudosections.hpp"
 #include "io/report/mt_soundings.hpp"
 #include "io/report/roses.hpp"
 #include "io/report/slice.hpp"
@@ -225,6 +226,35 @@ TEST_CASE("survey: pseudosections are turned to the strike, and curves show valu
   CHECK_THAT(with, !Contains("rms") && !Contains("no data used"));
   CHECK(without.size() < with.size());  // there are no bars
   CHECK_THAT(sounding_legend(curves).svg(), !Contains("predicted") && !Contains("not used"));
+}
+
+TEST_CASE("survey: a wild value or a station in error rules no axis and no colours, and captions say so") {
+  std::vector<mt::StationData> stations = line_of_stations();
+  // Re Z of one period is nearly singular: its phase tensor has values of thousands.
+  for (mt::StationRow& row : stations[3].rows)
+    if (row.frequency_hz == 1.0)
+      row.values[Element::zxy] = {1e-4 * row.values[Element::zxy].real(), row.values[Element::zxy].imag()};
+  const ShownData curves = sounding_data(stations, {2, 3});
+  CHECK(values_of_curves(curves, 0).beyond == 0);
+  CHECK(values_of_curves(curves, 1).beyond == 1);
+  CHECK(values_of_curves(curves, 1).all == values_of_curves(curves, 0).all);
+
+  for (mt::StationRow& row : stations[2].rows)  // its tippers are huge, and check calls its units wrong
+    for (const Element each : mt::all_elements) {
+      if (mt::all_tippers.contains(each)) row.values[each] *= 30.0;
+      if (mt::all_impedances.contains(each)) row.values[each] *= 1e-4;
+    }
+  const std::string page = page_of(stations);
+  CHECK_THAT(page, Contains("Colours end without regard to s2, of which check finds an error"));
+  CHECK_THAT(page, Contains(" values lie beyond; triangles at the ends of the axes"));
+  const SurveyMap map = map_of(stations);
+  const ShownData data = line_data(stations, *line_of(stations, map, {}, 0.0), 1);
+  const auto tippers = [&](const std::set<std::string>& without) {
+    return observed_pseudosections(data, {Shown::tipper_re}, "Tipper", without).svg();
+  };
+  CHECK_THAT(tippers({}), !Contains(">−0.3</text>"));
+  CHECK_THAT(tippers({"s2"}), Contains(">−0.3</text>"));
+  CHECK(tippers({"s0", "s1", "s2", "s3", "s4"}) == tippers({}));
 }
 
 TEST_CASE("survey: the page has all pictures, tables and findings, with names escaped") {
