@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: build/peers/mtpy/bin/python benchmarks/peer_mtpy.py FOLDER [--program PROGRAM] [--rounds N]
+"""usage: build/peers/mtpy/bin/python benchmarks/peer_mtpy.py FOLDER [--program PROGRAM] [--rounds N] [--json]
 
-Reads all EDI files of a folder with mt_metadata, as mtpy does, and by `mt_invert convert FOLDER -o survey.h5`, which writes a survey file as well. Alternating
-rounds, medians; mt_metadata reads files in one process, and in as many as the machine has cores. `scripts/peers.sh pictures` makes the environment.
+Reads all EDI files of a folder with mt_metadata, as mtpy does, in one process and in two; reads and writes them to one file (MTH5) with mtpy; and reads, checks and writes
+them by `mt_invert` (surveys.py). Alternating rounds, medians. Imports of Python are not measured, starts of `mt_invert` are. `scripts/peers.sh pictures` makes the environment; `make bench BENCH=surveys` calls this.
 """
 import argparse
+import json
+import logging
 import multiprocessing
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
+
+import surveys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 
@@ -33,30 +35,61 @@ def read(path):
         return False
 
 
+def write(paths):
+    """Reads files with mtpy and writes them to one MTH5 file. returns: the number of stations in it."""
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.INFO)
+    from loguru import logger
+    from mtpy import MT, MTCollection
+    logger.remove()
+    with tempfile.TemporaryDirectory() as folder, MTCollection(pathlib.Path(folder)) as collection:
+        collection.open_collection(pathlib.Path(folder) / "all.h5")
+        stations = [MT(path) for path in paths]
+        for station in stations:
+            station.read()
+        collection.add_tf(stations)
+        return len(collection.dataframe)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--program", default=str(SOURCE / "build/release/bin/mt_invert"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="the last line is JSON for surveys.py")
     arguments = parser.parse_args()
     files = sorted(str(path) for path in pathlib.Path(arguments.folder).glob("*.edi"))
     if not files:
         sys.exit(f"{arguments.folder}: expected EDI files, found none")
-    ours, alone, shared, n_read = [], [], [], 0
-    with multiprocessing.Pool(os.cpu_count()) as pool, tempfile.TemporaryDirectory() as folder:
-        pool.map(read, files[:os.cpu_count()])  # imports are not measured
+    peer = {"seconds": {"1": [], "2": [], "written": []}, "n_read": 0}
+    with multiprocessing.Pool(2) as pool:
+        pool.map(read, files[:2] * 2, chunksize=1)  # imports are not measured
         read(files[0])
-        for k in range(arguments.rounds):
-            for times, work in ((ours, lambda: subprocess.run([arguments.program, "convert", arguments.folder, "-o", f"{folder}/{k}.h5"], check=True, capture_output=True)),
-                                (alone, lambda: [read(path) for path in files]), (shared, lambda: pool.map(read, files, chunksize=8))):
+        write(files[:1])
+
+        def theirs():
+            for processes, work in (("1", lambda: [read(path) for path in files]), ("2", lambda: pool.map(read, files, chunksize=8))):
                 begin = time.monotonic()
-                result = work()
-                times.append(time.monotonic() - begin)
-            n_read = sum(result)
+                peer["n_read"] = sum(work())
+                peer["seconds"][processes].append(time.monotonic() - begin)
+            begin = time.monotonic()
+            peer["n_written"] = write(files)
+            peer["seconds"]["written"].append(time.monotonic() - begin)
+
+        own = surveys.own_rounds(arguments.program, arguments.folder, arguments.rounds, theirs)
     import mt_metadata
-    mine, one, several = (statistics.median(times) for times in (ours, alone, shared))
-    print(f"{len(files)} files; mt_invert, read and written to one survey file: {mine:.2f} s; mt_metadata {mt_metadata.__version__}, {n_read} of them read: {one:.1f} s in one process ({one / mine:.0f} times), "
-          f"{several:.1f} s in {os.cpu_count()} ({several / mine:.0f} times)")
+    import mtpy
+    peer["peer"] = f"mtpy {mtpy.__version__}, mt_metadata {mt_metadata.__version__} ({peer['n_read']} read, {peer['n_written']} written)"
+    if arguments.json:
+        print(json.dumps({**peer, "own": [[list(key), times] for key, times in own.items()]}))
+        return
+    print(f"{len(files)} files, {peer['peer']}")
+    for what, words in surveys.PEERS.items():
+        print(f"{words.removeprefix('beside ')}: {statistics.median(peer['seconds'][what]):.2f} s")
+    for (work, threads), times in own.items():
+        mine = statistics.median(times)
+        ratios = ", ".join(f"{statistics.median(peer['seconds'][what]) / mine:.1f}" for what in surveys.PEERS)
+        print(f"mt_invert, {surveys.WORKS[work]}, {threads} threads: {mine:.2f} s; these take {ratios} times as long")
 
 
 if __name__ == "__main__":

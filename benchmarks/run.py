@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [selftest3d] [physics] [physics3d] [scaling] [inversion] [engine] [compile] [latent] [runs] [estimates] [defaults] [checked] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [selftest3d] [physics] [physics3d] [scaling] [inversion] [engine] [compile] [latent] [runs] [estimates] [defaults] [checked] [surveys] [peers] [--build-dir DIR] [--ranks N] [--survey FOLDER] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 `selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json.
-`selftest3d` is the same of volumes (about 20 minutes of two cores). `scaling`, `runs` and `estimates`: runs.py; `defaults`: defaults.py (about an hour of one core); `checked`: checked.py (ten minutes).
+`selftest3d` is the same of volumes (about 20 minutes of two cores). `scaling`, `runs` and `estimates`: runs.py; `defaults`: defaults.py (about an hour of one core); `checked`: checked.py (ten minutes); `surveys`: surveys.py, with --survey of the EDI files of a folder, else of the bundled ones.
 """
 import argparse
 import json
@@ -20,11 +20,12 @@ import defaults
 import engine
 import peers
 import runs
+import surveys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
 PROGRAMS = {"selftest": ["mt_invert"], "selftest3d": ["mt_invert"], "physics": ["bench_physics_mt2d"], "physics3d": ["bench_physics_mt3d"], "scaling": ["bench_scaling"],
-            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "compile": ["bench_engine", "bench_compile"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "defaults": ["mt_invert"], "checked": ["mt_invert"], "peers": ["bench_peers"]}
+            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "compile": ["bench_engine", "bench_compile"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "defaults": ["mt_invert"], "checked": ["mt_invert"], "surveys": ["mt_invert"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTESTS = {"selftest": [], "selftest3d": ["layered3d", "derivatives3d", "commemi3d1", "commemi3d2", "dtm1", "two_mountain_3d"]}  # none: those that take seconds
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
@@ -85,7 +86,7 @@ def replace(path, document):
     temporary.replace(path)
 
 
-def results_of(name, ranks, folder):
+def results_of(name, ranks, folder, survey=None):
     """(header, rows) of what is measured under a name."""
     if name == "scaling":
         return runs.scaling(lambda ranks, threads: measure("bench_scaling", ranks, folder, threads))
@@ -95,6 +96,8 @@ def results_of(name, ranks, folder):
         return compiled.measure(lambda program, threads, argument: measure(program, ranks, folder, threads, (argument,)))
     if name == "checked":
         return checked.measured(folder / "bin" / "mt_invert", RESULTS / "run" / "checked")
+    if name == "surveys":
+        return surveys.measured(folder / "bin" / "mt_invert", survey)
     if name == "defaults":
         return defaults.measured(folder / "bin" / "mt_invert", RESULTS / "run" / "defaults")
     documents = [measure(program, ranks, folder) for program in PROGRAMS[name] if program != "mt_invert"]
@@ -126,6 +129,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(PROGRAMS)}")
     parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build" / "release")
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--survey", type=pathlib.Path, help="folder of EDI files that `surveys` reads")
     parser.add_argument("--no-build", action="store_true")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in PROGRAMS]
@@ -140,7 +144,7 @@ def main():
         if name in SELFTESTS:
             failed += measure_accuracy(name, arguments.ranks, arguments.build_dir, on)
             continue
-        show(*write(name, *results_of(name, arguments.ranks, arguments.build_dir), on))
+        show(*write(name, *results_of(name, arguments.ranks, arguments.build_dir, arguments.survey), on))
     if failed:
         sys.exit(f"run.py: {', '.join(failed)} failed; build/release/bin/mt_invert selftest shows which comparisons")
 
@@ -148,5 +152,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (subprocess.CalledProcessError, OSError) as failure:
+    except (subprocess.CalledProcessError, OSError, RuntimeError) as failure:
         sys.exit(f"run.py: {failure}")

@@ -270,6 +270,20 @@ def estimates_table(bench):
     return bench.machine() + table(["example", "announced, GB", "used, GB", "ratio", "last steps", "announced, s", "at most, s", "took, s"], rows)
 
 
+def surveys_table(bench):
+    """Seconds of ours by threads, and how many times as long mtpy takes."""
+    rows = []
+    for case in bench.cases(""):
+        for threads in ("1 thread", "2 threads"):
+            by = [row for row in bench.rows if row["case"] == case and row["metric"].startswith(f"{threads}, ")]
+            if not by or any(row["ratio"] is None for row in by):
+                raise Missing("no figures of mtpy; run scripts/peers.sh pictures and make bench BENCH=surveys SURVEY=FOLDER")
+            limits = [number(row["target"]) for row in by if row["target"]]
+            rows.append([case, threads, number(by[0]["value"]), *(limits or [""]), *[f"{number(row['peer_value'])} ({row['ratio']:.1f})" for row in by]])
+    words = [row["metric"].split("beside ")[1] for row in bench.rows[:3]]
+    return bench.machine() + [f"Beside: {bench.rows[0]['peer']}.", ""] + table(["`mt_invert`", "threads", "s", "limit, s", *[f"{each}, s (times as long)" for each in words]], rows)
+
+
 def rows_beside_torch(bench, start):
     """Rows of the engine that torch was measured for; `start`: of their case."""
     rows = [r for r in bench.rows if r["case"].startswith(start) and (r["peer"] or "").startswith("torch") and r["ratio"]]
@@ -330,7 +344,7 @@ def latent_table(bench):
 
 
 TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "volumes": (("selftest3d_default",), volumes_table), "volumes_fine": (("selftest3d_fine",), volumes_table), "forward": (("physics",), forward_table), "edge_solver": (("physics3d",), edge_solver_table), "scaling": (("scaling",), scaling_table), "predicted_scaling": (("scaling",), predicted_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
-          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table), "defaults": (("defaults",), defaults_table), "checked": (("checked",), checked_table)}
+          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table), "estimates": (("estimates",), estimates_table), "defaults": (("defaults",), defaults_table), "checked": (("checked",), checked_table), "surveys": (("surveys",), surveys_table)}
 
 
 def rewritten(text, results):

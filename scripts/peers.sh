@@ -6,7 +6,7 @@
 #   torch      build/peers/torch, 5 GB: PyTorch, for `make bench BENCH=engine` and `BENCH=compile`
 #   jax        build/peers/jax, 0.5 GB: JAX for the processor, for `make bench BENCH=engine` and `BENCH=compile`
 #   onnxruntime  build/peers/onnxruntime, 0.2 GB: ONNX Runtime, for `make bench BENCH=compile`
-#   pictures   build/peers/mtpy, 1.3 GB more, hence only on request: mtpy, for benchmarks/mtpy_pictures.py
+#   pictures   build/peers/mtpy, 1.3 GB more, hence only on request: mtpy, for benchmarks/mtpy_pictures.py and `make bench BENCH=surveys`
 #   --remove   removes all
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

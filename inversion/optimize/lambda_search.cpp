@@ -63,6 +63,8 @@ class Search {
       if (meets(best)) return false;
       if (moved) break;  // the other side of the start is known to be higher or flat
     }
+    const bool none_helps = options_.current_rms > 0.0 && best > options_.current_rms;
+    if (none_helps && climb(best_x, best)) return !meets(best);
     if (const auto vertex = parabola_vertex(best_x); vertex && !exhausted()) best = run_trial(*vertex);
     return !meets(best);
   }
@@ -88,6 +90,25 @@ class Search {
       step = std::min(step_growth * step, largest_step);
     }
     return moved;
+  }
+
+  /// Climbs from the largest λ of the trials, none of which helps: where steps are far too long for the
+  /// linear problem, neighbours among them tell nothing. It ends at the first trial below the present rms, or
+  /// where the rms rises. returns: whether there is one.
+  bool climb(double& best_x, double& best) {
+    double last = std::numeric_limits<double>::infinity();
+    while (!exhausted()) {
+      const double x = std::prev(by_x_.end())->first + largest_step;
+      const double rms = run_trial(x);
+      if (rms < best) {
+        best_x = x;
+        best = rms;
+      }
+      if (rms < options_.current_rms) return true;
+      if (rms > last) return false;
+      last = rms;
+    }
+    return false;
   }
 
   /// Returns the minimum of the parabola through the best trial and its neighbours where it promises a

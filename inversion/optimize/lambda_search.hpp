@@ -13,7 +13,7 @@ struct LambdaTrial {
 
 struct LambdaSearchOptions {
   double target_rms = 1.0;
-  double current_rms = 0.0;     ///< rms of the model from which the step starts
+  double current_rms = 0.0;     ///< rms of the model from which the step starts; 0: not known
   double sufficient_rms = 0.0;  ///< a first trial at or below it ends the search
   double first_step = 0.5;      ///< in log10 λ
   double tolerance = 0.1;       ///< in log10 λ, of the largest λ that reaches the target

@@ -32,19 +32,21 @@ double fraction(const Axis& axis, double value) {
   return value > 0.0 ? std::log10(value / axis.first) / std::log10(axis.last / axis.first) : std::nan("");
 }
 
-std::vector<Tick> linear_ticks(const Axis& axis) {
-  const double low = std::min(axis.first, axis.last), high = std::max(axis.first, axis.last);
-  const double rough = (high - low) / std::max(1, axis.n_ticks);
-  if (!(rough > 0.0) || !std::isfinite(rough)) {
-    return {};
-  }
+constexpr std::ptrdiff_t least_labels = 2;  // of an axis: one number tells no scale
+
+std::ptrdiff_t n_labels(const std::vector<Tick>& ticks) {
+  return std::ranges::count_if(ticks, [](const Tick& tick) { return !tick.label.empty(); });
+}
+
+/// Returns a round step near this one.
+double round_step(double rough) {
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double mantissa = rough / power;
-  const double round_step = power * (mantissa < 1.5   ? 1.0
-                                     : mantissa < 3.5 ? 2.0
-                                     : mantissa < 7.5 ? 5.0
-                                                      : 10.0);
-  const double step = axis.step > 0.0 ? axis.step : round_step;
+  return power * (mantissa < 1.5 ? 1.0 : mantissa < 3.5 ? 2.0 : mantissa < 7.5 ? 5.0 : 10.0);
+}
+
+/// Returns the multiples of a step on an axis.
+std::vector<Tick> multiples(double step, double low, double high) {
   std::vector<Tick> result;
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) {
     result.push_back({k * step, tick_label(k == 0.0 ? 0.0 : k * step)});
@@ -52,13 +54,18 @@ std::vector<Tick> linear_ticks(const Axis& axis) {
   return result;
 }
 
-std::vector<Tick> log_ticks(const Axis& axis) {
-  const double low = std::log10(std::min(axis.first, axis.last)),
-               high = std::log10(std::max(axis.first, axis.last));
-  if (!std::isfinite(low) || !std::isfinite(high)) {
-    return {};
-  }
-  const int every = std::max(1, static_cast<int>(std::ceil((high - low) / (axis.n_ticks + 1.0))));
+std::vector<Tick> linear_ticks(const Axis& axis) {
+  const double low = std::min(axis.first, axis.last), high = std::max(axis.first, axis.last);
+  if (!(high > low) || !std::isfinite(high - low)) return {};
+  int n = std::max(1, axis.n_ticks);
+  std::vector<Tick> result = multiples(axis.step > 0.0 ? axis.step : round_step((high - low) / n), low, high);
+  while (n_labels(result) < least_labels && n <= 2 * axis.n_ticks + 2)
+    result = multiples(round_step((high - low) / n++), low, high);
+  return result;
+}
+
+/// Returns the ticks of an axis from 10^low to 10^high, with a label at every so many decades.
+std::vector<Tick> decades(double low, double high, int every) {
   const bool few_decades = high - low < 2.0;
   std::vector<Tick> result;
   for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high));
@@ -73,6 +80,18 @@ std::vector<Tick> log_ticks(const Axis& axis) {
     }
   }
   return result;
+}
+
+/// Returns decades with minor ticks. Where fewer than two of them have a label, they are those of a linear
+/// axis.
+std::vector<Tick> log_ticks(const Axis& axis) {
+  const double low = std::log10(std::min(axis.first, axis.last)),
+               high = std::log10(std::max(axis.first, axis.last));
+  if (!std::isfinite(low) || !std::isfinite(high)) return {};
+  int every = std::max(1, static_cast<int>(std::ceil((high - low) / (axis.n_ticks + 1.0))));
+  std::vector<Tick> result = decades(low, high, every);
+  while (n_labels(result) < least_labels && every > 1) result = decades(low, high, --every);
+  return n_labels(result) < least_labels ? linear_ticks(axis) : result;
 }
 
 }  // namespace
@@ -196,7 +215,7 @@ void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const
 void draw_marker(Canvas& canvas, Point at, const MarkerStyle& style) {
   const Paint paint{style.hollow ? Color{1.0, 1.0, 1.0} : style.color, Stroke{style.color, 1.0, {}}};
   if (style.marker == Marker::circle) {
-    canvas.circle(at, style.radius, paint);
+    canvas.circle(at, style.radius, paint, style.hint);
   } else {
     const double half = 0.88 * style.radius;
     canvas.rectangle({at.x - half, at.y - half, 2.0 * half, 2.0 * half}, paint);

@@ -33,7 +33,8 @@ struct Tick {
   double value = 0.0;
   std::string label;  ///< empty: a minor tick
 };
-/// Returns round numbers on a linear axis; decades with minor ticks on a logarithmic one.
+/// Returns round numbers on a linear axis; decades with minor ticks on a logarithmic one. Two labels at
+/// least: a logarithmic axis that has room for fewer has round numbers.
 [[nodiscard]] std::vector<Tick> ticks(const Axis& axis);
 /// Returns plain digits for ordinary sizes, powers of ten with superscripts beyond; a true minus sign.
 [[nodiscard]] std::string tick_label(double value);
@@ -80,6 +81,7 @@ struct MarkerStyle {
   Color color;
   bool hollow = false;
   double radius = 2.6;
+  std::string hint = {};  ///< a text of circles, as in Canvas::circle
 };
 void draw_marker(Canvas& canvas, Point at, const MarkerStyle& style);
 

@@ -43,9 +43,9 @@ void Canvas::polyline(const std::vector<Point>& points, const Stroke& stroke) {
   }
 }
 
-void Canvas::circle(Point centre, double radius, const Paint& paint) {
+void Canvas::circle(Point centre, double radius, const Paint& paint, const std::string& hint) {
   if (is_drawable({centre})) {
-    commands_.emplace_back(Circle{centre, radius, paint});
+    commands_.emplace_back(Circle{centre, radius, paint, hint});
   }
 }
 

@@ -59,7 +59,8 @@ class Canvas {
   void polygon(const std::vector<Point>& points, const Paint& paint);
   void line(Point from, Point to, const Stroke& stroke);
   void polyline(const std::vector<Point>& points, const Stroke& stroke);
-  void circle(Point centre, double radius, const Paint& paint);
+  /// Draws a circle. `hint`: a text that browsers show where one points at it; pictures as PNG have none.
+  void circle(Point centre, double radius, const Paint& paint, const std::string& hint = {});
   /// Draws many filled dots of one width and colour, which take little room in a file.
   void dots(const std::vector<Point>& at, double width, const Color& color, DotShape shape);
   /// Draws many straight lines alike, each from a point to the next one of the list. shape: an even number.
@@ -88,6 +89,7 @@ class Canvas {
     Point centre;
     double radius = 0.0;
     Paint paint;
+    std::string hint;
   };
   struct Dots {
     std::vector<Point> at;

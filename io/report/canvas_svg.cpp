@@ -72,8 +72,10 @@ class SvgRenderer {
   }
   void operator()(const Canvas::Circle& circle) {
     flush();
-    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x),
-                        number(circle.centre.y), number(circle.radius), paint_attributes(circle.paint));
+    const std::string end =
+        circle.hint.empty() ? "/>" : "><title>" + core::escaped(circle.hint) + "</title></circle>";
+    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}{}\n", number(circle.centre.x),
+                        number(circle.centre.y), number(circle.radius), paint_attributes(circle.paint), end);
   }
   void operator()(const Canvas::Dots& dots) {
     flush();

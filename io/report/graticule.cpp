@@ -20,11 +20,24 @@ constexpr double label_size = 10.0, tick = 5.0;
 constexpr std::array steps_deg{0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1,
                                0.2,    0.5,    1.0,    2.0,   5.0,   10.0,  20.0, 30.0, 45.0};
 
-/// Returns the least step that gives at most so many lines.
-double step_of(double range_deg, int n_lines) {
+std::vector<double> multiples(const physics::mesh::Interval& range, double step) {
+  std::vector<double> out;
+  for (double k = std::ceil(range.from / step); k * step <= range.to; ++k) out.push_back(k * step);
+  return out;
+}
+
+/// Returns the least step that gives at most so many lines, or a smaller one where that gives fewer than two.
+double step_of(const physics::mesh::Interval& range_deg, int n_lines) {
   const auto enough =
-      std::ranges::find_if(steps_deg, [&](double step) { return range_deg / step <= n_lines; });
-  return enough == steps_deg.end() ? steps_deg.back() : *enough;
+      std::ranges::find_if(steps_deg, [&](double step) { return range_deg.length() / step <= n_lines; });
+  if (enough == steps_deg.end()) return steps_deg.back();
+  // Lines are bent, so that not all of those near the ends of the range reach the border.
+  const double margin = 0.06 * range_deg.length();
+  auto step = enough;
+  while (step != steps_deg.begin() &&
+         multiples({range_deg.from + margin, range_deg.to - margin}, *step).size() < 2)
+    --step;
+  return *step;
 }
 
 std::string label_of(double degrees, double step_deg, const char* positive, const char* negative) {
@@ -67,12 +80,6 @@ Ranges ranges_of(const geodesy::Projection& projection, const MapExtent& extent)
   return ranges;
 }
 
-std::vector<double> multiples(const physics::mesh::Interval& range, double step) {
-  std::vector<double> out;
-  for (double k = std::ceil(range.from / step); k * step <= range.to; ++k) out.push_back(k * step);
-  return out;
-}
-
 /// Returns where a line passes a value of one coordinate, if it does.
 std::optional<Point> crossing(const std::vector<Point>& points, double Point::*coordinate, double value) {
   for (std::size_t k = 1; k < points.size(); ++k) {
@@ -99,7 +106,7 @@ Graticule::Graticule(const geodesy::Projection& projection, const MapExtent& ext
   const auto [longitude, latitude] = ranges_of(projection, extent);
   const double longest = std::max(extent.x_m.length(), extent.y_m.length());
   const auto step = [&](const physics::mesh::Interval& degrees, double metres) {
-    return step_of(degrees.length(), std::max(3, static_cast<int>(n_lines * metres / longest)));
+    return step_of(degrees, std::max(3, static_cast<int>(n_lines * metres / longest)));
   };
   const double east_step = step(longitude, extent.y_m.length()),
                north_step = step(latitude, extent.x_m.length());

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace lodestone::io::report {
@@ -19,7 +19,9 @@ namespace {
 constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, head = 34.0;
 constexpr double map_head = 20.0, gap = 16.0;
 constexpr double margin_part = 0.15, least_ratio = 0.4;  // of the extent around sites
-constexpr double name_size = 8.5;
+constexpr double name_size = 8.5, name_margin = 1.5;
+constexpr double left_gap = 1.5;  // as letters end at the right edge of their box, but begin inside of it
+constexpr double farthest_named = 45.0;  // from a site without a name to one with it, where there is room
 
 mesh::Interval widened(mesh::Interval range, double by) { return {range.from - by, range.to + by}; }
 
@@ -44,19 +46,101 @@ bool holds(const Box& outer, const Box& inner) {
          inner.y + inner.height <= outer.y + outer.height;
 }
 
-/// Returns the boxes that a name may have: to the right, to the left, above and below its mark, and askew.
-std::array<Box, 8> places_of(const SiteMark& site, double radius) {
+/// A place for a name: the box of its letters, and the end of a line that leads to it, if it has one.
+struct NamePlace {
+  Box box;
+  std::optional<Point> leader = {};
+};
+
+/// Returns the places that a name may have beside its mark: to the right, to the left, above and below it,
+/// and askew.
+std::vector<NamePlace> places_beside(const SiteMark& site, double radius) {
   const double width = text_width(site.name, {.size = name_size}), height = name_size, off = radius + 2.0;
   const auto& [x, y] = site.at;
-  return {{{x + off, y - 0.5 * height, width, height},
-           {x - off - width, y - 0.5 * height, width, height},
-           {x - 0.5 * width, y - off - height, width, height},
-           {x - 0.5 * width, y + off, width, height},
-           {x + 0.7 * radius, y - off - 0.7 * height, width, height},
-           {x + 0.7 * radius, y + off - 0.3 * height, width, height},
-           {x - 0.7 * radius - width, y - off - 0.7 * height, width, height},
-           {x - 0.7 * radius - width, y + off - 0.3 * height, width, height}}};
+  return {{{x + off, y - 0.5 * height, width, height}},
+          {{x - off - left_gap - width, y - 0.5 * height, width, height}},
+          {{x - 0.5 * width, y - off - height, width, height}},
+          {{x - 0.5 * width, y + off, width, height}},
+          {{x + 0.7 * radius, y - off - 0.7 * height, width, height}},
+          {{x + 0.7 * radius, y + off - 0.3 * height, width, height}},
+          {{x - 0.7 * radius - width, y - off - 0.7 * height, width, height}},
+          {{x - 0.7 * radius - width, y + off - 0.3 * height, width, height}}};
 }
+
+/// Returns places farther away from the mark, with lines that lead to them.
+std::vector<NamePlace> places_apart(const SiteMark& site, double radius) {
+  const double width = text_width(site.name, {.size = name_size}), height = name_size;
+  std::vector<NamePlace> places;
+  for (const double distance : {radius + 10.0, radius + 18.0, radius + 28.0})
+    for (const auto& [right, up] : {std::pair{1.0, 0.0},
+                                    {1.0, 0.5},
+                                    {1.0, -0.5},
+                                    {-1.0, 0.0},
+                                    {-1.0, 0.5},
+                                    {-1.0, -0.5},
+                                    {0.5, 1.0},
+                                    {0.5, -1.0},
+                                    {-0.5, 1.0},
+                                    {-0.5, -1.0}}) {
+      const Point end{site.at.x + right * distance, site.at.y - up * distance};
+      const double left = right > 0.0 ? end.x + 1.5 : end.x - 1.5 - width;
+      places.push_back({{left, end.y - 0.5 * height, width, height}, end});
+    }
+  return places;
+}
+
+/// Returns a box with a margin around it, which neighbours keep free.
+Box with_margin(const Box& box) {
+  return {box.x - name_margin, box.y - name_margin, box.width + 2.0 * name_margin,
+          box.height + 2.0 * name_margin};
+}
+
+/// Places names one by one where they touch nothing, and draws them.
+class NameWriter {
+ public:
+  NameWriter(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box,
+             const NamesAround& around)
+      : canvas_(canvas), box_(box), taken_(around.taken), avoided_(around.avoided) {
+    for (const SiteMark& site : sites)
+      taken_.push_back({site.at.x - radius, site.at.y - radius, 2.0 * radius, 2.0 * radius});
+  }
+
+  /// Writes a name at the first place that has room, rather where nothing is to be avoided. returns: whether.
+  bool write(const SiteMark& site, const std::vector<NamePlace>& places) {
+    const auto is_free = [&](const NamePlace& each) {
+      return holds(box_, each.box) && !touches(taken_, each.box);
+    };
+    auto place = std::ranges::find_if(
+        places, [&](const NamePlace& each) { return is_free(each) && !touches(avoided_, each.box); });
+    if (place == places.end()) place = std::ranges::find_if(places, is_free);
+    if (place == places.end()) return false;
+    if (place->leader) canvas_.line(site.at, *place->leader, {grey, 0.5, {}});
+    const Box& box = place->box;
+    canvas_.rectangle(box, {Color{1.0, 1.0, 1.0, 0.6}, {}});  // names stand on dark colours, too
+    canvas_.text({box.x, box.y + 0.5 * box.height}, site.name,
+                 {.size = name_size, .vertical = Align::middle});
+    taken_.push_back(box);
+    named_.push_back(site.at);
+    return true;
+  }
+
+  /// Returns whether a site nearby has its name in the picture.
+  [[nodiscard]] bool is_near_named(const SiteMark& site) const {
+    return std::ranges::any_of(named_, [&](const Point& each) {
+      return std::hypot(each.x - site.at.x, each.y - site.at.y) < farthest_named;
+    });
+  }
+
+ private:
+  static bool touches(const std::vector<Box>& boxes, const Box& box) {
+    return std::ranges::any_of(boxes, [&](const Box& other) { return overlap(with_margin(box), other); });
+  }
+
+  Canvas& canvas_;
+  Box box_;
+  std::vector<Box> taken_, avoided_;
+  std::vector<Point> named_;
+};
 
 }  // namespace
 
@@ -179,26 +263,15 @@ double mark_radius(const std::vector<Point>& places, double least, double most) 
 }
 
 int draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box,
-                    std::vector<Box> taken) {
-  int n_left_out = 0;
+                    const NamesAround& around) {
+  NameWriter writer(canvas, sites, radius, box, around);
+  std::vector<const SiteMark*> left_out;
   for (const SiteMark& site : sites)
-    taken.push_back({site.at.x - radius, site.at.y - radius, 2.0 * radius, 2.0 * radius});
-  for (const SiteMark& site : sites) {
-    const auto places = places_of(site, radius);
-    const auto place = std::ranges::find_if(places, [&](const Box& each) {
-      return holds(box, each) &&
-             std::ranges::none_of(taken, [&](const Box& other) { return overlap(each, other); });
-    });
-    if (place == places.end()) {
-      ++n_left_out;
-      continue;
-    }
-    canvas.rectangle(*place, {Color{1.0, 1.0, 1.0, 0.6}, {}});  // names stand on dark colours, too
-    canvas.text({place->x, place->y + 0.5 * place->height}, site.name,
-                {.size = name_size, .vertical = Align::middle});
-    taken.push_back(*place);
-  }
-  return n_left_out;
+    if (!writer.write(site, places_beside(site, radius))) left_out.push_back(&site);
+  std::erase_if(left_out, [&](const SiteMark* site) {
+    return !writer.is_near_named(*site) && writer.write(*site, places_apart(*site, radius));
+  });
+  return static_cast<int>(left_out.size());
 }
 
 }  // namespace lodestone::io::report

@@ -77,9 +77,14 @@ struct SiteMark {
 /// Returns the radius of circles or ellipses, within limits, that leave most neighbours apart.
 [[nodiscard]] double mark_radius(const std::vector<Point>& places, double least, double most);
 
+/// Boxes of a picture that names keep free, and boxes that they avoid where they have a choice.
+struct NamesAround {
+  std::vector<Box> taken = {}, avoided = {};
+};
 /// Writes the names of sites beside their marks of this radius. A name that finds no room in the box without
-/// touching marks, other names or boxes that are taken is left out. returns: the number of names that are.
+/// touching marks, other names or boxes that are taken is left out. Where no site near it has a name, it may
+/// stand apart with a line that leads to it. returns: the number of names that are left out.
 int draw_site_names(Canvas& canvas, const std::vector<SiteMark>& sites, double radius, const Box& box,
-                    std::vector<Box> taken = {});
+                    const NamesAround& around = {});
 
 }  // namespace lodestone::io::report

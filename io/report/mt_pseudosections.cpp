@@ -67,22 +67,28 @@ struct Range {
   double low, high;
 };
 
-/// Returns the range of all kept observations and their predictions, rounded outwards.
-Range value_range(const ShownData& data, Shown shown) {
+using Names = std::set<std::string>;
+
+/// Returns all kept observations and their predictions, but not those of the stations of these names.
+std::vector<double> values_of(const ShownData& data, Shown shown, const Names& without) {
   std::vector<double> values;
   for (const int f : data.used_frequencies()) {
     for (int s = 0; s < data.n_stations(); ++s) {
+      if (without.contains(data.station(s).name)) continue;
       const ShownDatum datum = data.at(shown, f, s);
-      for (const double value : {datum.kept ? datum.observed : mt::not_given, datum.predicted}) {
-        if (std::isfinite(value)) {
-          values.push_back(value);
-        }
-      }
+      for (const double value : {datum.kept ? datum.observed : mt::not_given, datum.predicted})
+        if (std::isfinite(value)) values.push_back(value);
     }
   }
-  if (is_phase(shown)) {
-    return {0.0, 90.0};
-  }
+  return values;
+}
+
+/// Returns the range of the values, rounded outwards; those of the stations to leave out count only where
+/// there are no others.
+Range value_range(const ShownData& data, Shown shown, const Names& without) {
+  if (is_phase(shown)) return {0.0, 90.0};
+  std::vector<double> values = values_of(data, shown, without);
+  if (values.empty()) values = values_of(data, shown, {});
   if (values.empty()) {
     return is_rho(shown) ? Range{0.0, 4.0} : Range{-0.5, 0.5};
   }
@@ -116,8 +122,8 @@ std::string full_title_of(Shown shown) {
   return title_of(shown) + (shown == Shown::phase_tm ? " (folded by +180°)" : "");
 }
 
-Panel observed_panel(const ShownData& data, Shown shown, std::string title) {
-  const Range range = value_range(data, shown);
+Panel observed_panel(const ShownData& data, Shown shown, std::string title, const Names& set_no_limits = {}) {
+  const Range range = value_range(data, shown, set_no_limits);
   const ColourMap& map = is_rho(shown)     ? resistivity_colours()
                          : is_phase(shown) ? phase_colours()
                                            : residual_colours();
@@ -234,11 +240,11 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
   return picture_of(data, make_panels(data, shown), full_title_of(shown));
 }
 
-Canvas observed_pseudosections(const ShownData& data, const std::vector<Shown>& all,
-                               const std::string& title) {
+Canvas observed_pseudosections(const ShownData& data, const std::vector<Shown>& all, const std::string& title,
+                               const std::set<std::string>& set_no_limits) {
   std::vector<Panel> panels;
   for (const Shown shown : all)
-    if (data.has(shown)) panels.push_back(observed_panel(data, shown, full_title_of(shown)));
+    if (data.has(shown)) panels.push_back(observed_panel(data, shown, full_title_of(shown), set_no_limits));
   if (is_empty(data) || panels.empty()) return {width, 1.0};
   return picture_of(data, panels, title);
 }

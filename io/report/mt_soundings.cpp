@@ -84,9 +84,17 @@ struct Extent {
   [[nodiscard]] bool empty() const { return low > high; }
 };
 
-/// Returns the extent of the middle 92 % of the observed values: a few outliers would hide the curves.
+/// Returns the value below which this part of sorted values lies.
+double quantile(const std::vector<double>& sorted, double part) {
+  const double at = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at), above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+/// Returns the extent of the middle 92 % of the observed values, as a few outliers would hide the curves.
+/// Values farther from the quartiles than three times the distance of these are left out, too.
 Extent extent_of_most(const ShownData& data, const std::vector<Curve>& curves, int station) {
-  constexpr double left_out = 0.04;
+  constexpr double left_out = 0.04, farthest = 3.0;
   Extent extent;
   for (const Curve& curve : curves) {
     std::vector<double> values;
@@ -97,8 +105,10 @@ Extent extent_of_most(const ShownData& data, const std::vector<Curve>& curves, i
     if (values.empty()) continue;
     std::ranges::sort(values);
     const auto n = static_cast<std::size_t>(left_out * static_cast<double>(values.size()));
-    extent.add(values[n]);
-    extent.add(values[values.size() - 1 - n]);
+    const double low = quantile(values, 0.25), high = quantile(values, 0.75), room = farthest * (high - low);
+    const auto is_near = [&](double value) { return value >= low - room && value <= high + room; };
+    for (std::size_t k = n; k < values.size() - n; ++k)
+      if (is_near(values[k])) extent.add(values[k]);
   }
   return extent;
 }
@@ -198,6 +208,25 @@ void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data
     canvas.dots(used, square_width, curve.color, DotShape::square);
 }
 
+/// Draws triangles at the ends of the axis in place of the values used that lie beyond. returns: their
+/// number.
+std::size_t draw_beyond(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve,
+                        int station) {
+  constexpr double half = 2.6, height = 4.5;
+  std::size_t n = 0;
+  for (int f = 0; f < data.n_frequencies(); ++f) {
+    const ShownDatum datum = data.at(curve.shown, f, station);
+    if (!datum.kept || !std::isfinite(datum.observed)) continue;
+    const Point at = frame.at(data.period_s(f), as_drawn(curve.shown, datum.observed));
+    const double top = frame.box().y, bottom = top + frame.box().height;
+    if (at.y >= top && at.y <= bottom) continue;
+    const double tip = at.y < top ? top : bottom, base = at.y < top ? top + height : bottom - height;
+    canvas.polygon({{at.x, tip}, {at.x - half, base}, {at.x + half, base}}, {curve.color, {}});
+    ++n;
+  }
+  return n;
+}
+
 void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const Panel& panel, int station,
                 TickLabels period_labels) {
   const Frame frame(box, period_axis(data, period_labels), value_axis(data, panel, station));
@@ -209,6 +238,7 @@ void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const Pan
   for (const Curve& curve : panel.curves) {
     draw_observations(canvas, frame, data, curve, station);
   }
+  for (const Curve& curve : panel.curves) draw_beyond(canvas, frame, data, curve, station);
   canvas.end_clip();
   frame.draw(canvas);
 }
@@ -322,6 +352,23 @@ Canvas sounding_picture(const ShownData& data, int station) {
   Canvas canvas(site_width, site_height(data));
   draw_site(canvas, {0.0, 0.0}, data, station);
   return canvas;
+}
+
+ValuesOfCurves values_of_curves(const ShownData& data, int station) {
+  ValuesOfCurves values;
+  Canvas unseen(site_width, site_height(data));
+  for (const Panel& panel : panels_of(data)) {
+    const Frame frame({0.0, 0.0, site_width, panel.height}, period_axis(data, TickLabels::hidden),
+                      value_axis(data, panel, station));
+    for (const Curve& curve : panel.curves) {
+      values.beyond += draw_beyond(unseen, frame, data, curve, station);
+      for (int f = 0; f < data.n_frequencies(); ++f) {
+        const ShownDatum datum = data.at(curve.shown, f, station);
+        if (datum.kept && std::isfinite(datum.observed)) ++values.all;
+      }
+    }
+  }
+  return values;
 }
 
 Canvas sounding_sheet(const ShownData& data, const std::vector<int>& stations, int n_columns) {

@@ -72,6 +72,20 @@ void add_deep_section(Page& page, const inversion::Outcome& outcome, const Pictu
   page.html("</details>\n");
 }
 
+/// Returns what the caption of a section says about cells at the edges of its grid, if the picture has some.
+std::string text_of_edges(const inversion::Outcome& outcome, const SectionPart& part) {
+  const physics::mesh::TensorGrid& grid = outcome.model.earth.grid;
+  const std::vector<double>&y_m = grid.y_edges_m(), &z_m = grid.z_edges_m();
+  const bool has_sides = grid.n_y() > 2 && (part.y_m.from < y_m[1] || part.y_m.to > y_m[y_m.size() - 2]);
+  const bool has_bottom = grid.n_z() > 1 && part.max_depth_m > z_m[z_m.size() - 2];
+  if (!has_sides && !has_bottom) return {};
+  const std::string which = has_sides && has_bottom ? "The outermost columns and the lowest layer"
+                            : has_sides             ? "The outermost columns"
+                                                    : "The lowest layer";
+  const std::string stand = has_sides ? " stand" : " stands";
+  return " " + which + stand + " for all that lies beyond: what is far away shapes them, too.";
+}
+
 void add_section(Page& page, const inversion::Outcome& outcome, const ReportOptions& options) {
   const std::string title = title_of(outcome.model.property);
   const SectionPart part = shown_part(outcome, options.depth_m);
@@ -84,7 +98,7 @@ void add_section(Page& page, const inversion::Outcome& outcome, const ReportOpti
               title + " of the final model. " + colours +
                   "Structure below the depth to which the longest periods see is set by smoothness, not by "
                   "data." +
-                  std::string(options.choices.contours ? contours_text : "") +
+                  text_of_edges(outcome, part) + std::string(options.choices.contours ? contours_text : "") +
                   std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
   SectionPictureOptions shallow = whole;
   const double first_m = outcome.model.earth.grid.z_edges_m().front();

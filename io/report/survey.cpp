@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace lodestone::io::report {
 
@@ -77,8 +78,9 @@ void add_map(Page& page, const Survey& survey) {
   if (survey.map.projection) caption += " Lines: longitude and latitude (WGS84).";
   if (survey.line && survey.line->half_width_m) caption += " Dashed: the profile of the sections.";
   if (map.n_names_left_out > 0)
-    caption += fmt::format(" {} of {} names find no room and are left out.", map.n_names_left_out,
-                           survey.map.sites.size());
+    caption += fmt::format(
+        " {} of {} names find no room and are left out; the page shows them where one points at a site.",
+        map.n_names_left_out, survey.map.sites.size());
   page.figure(map.picture, "map", caption);
   if (const std::size_t n = survey.stations.size() - survey.map.sites.size(); n > 0)
     page.paragraph(
@@ -116,6 +118,25 @@ void add_strike(Page& page, const Survey& survey) {
   page.html("<div class=\"wide\">\n" + bands_table(survey.bands) + "</div>\n");
 }
 
+/// Returns the names of the stations of which `check` finds an error.
+std::set<std::string> stations_in_error(const Survey& survey) {
+  std::set<std::string> names;
+  for (const mt::Finding& finding : survey.findings)
+    if (finding.severity == mt::Severity::error) names.insert(finding.station);
+  return names;
+}
+
+/// Returns what a caption says about the ends of colours.
+std::string text_of_limits(const std::set<std::string>& in_error) {
+  constexpr std::size_t most_named = 4;
+  if (in_error.empty()) return {};
+  const std::string which =
+      in_error.size() > most_named
+          ? fmt::format("the {} stations of which check finds an error", in_error.size())
+          : fmt::format("{}, of which check finds an error", fmt::join(in_error, ", "));
+  return " Colours end without regard to " + which + "; triangles at their ends: values lie beyond.";
+}
+
 std::string line_text(const Survey& survey) {
   const SurveyLine& line = *survey.line;
   if (!line.half_width_m)
@@ -140,16 +161,21 @@ void add_sections(Page& page, const Survey& survey, const SurveyOptions& options
     return page.paragraph("There are no sections: fewer than two stations stand apart along a profile.");
   page.paragraph(line_text(survey));
   const ShownData data = line_data(survey.stations, *survey.line, periods_per_decade);
+  std::set<std::string> in_error = stations_in_error(survey);
+  std::erase_if(in_error, [&](const std::string& name) {
+    return std::ranges::none_of(data.stations(), [&](const auto& station) { return station.name == name; });
+  });
+  const std::string limits = text_of_limits(in_error);
   const Canvas modes =
       observed_pseudosections(data, {Shown::rho_te, Shown::phase_te, Shown::rho_tm, Shown::phase_tm},
-                              "Apparent resistivity and phase");
+                              "Apparent resistivity and phase", in_error);
   if (data.n_stations() > 0 && modes.height() > 1.0)
-    page.figure(modes, "pseudosections", "Grey: no datum. Red is conductive, blue resistive.");
+    page.figure(modes, "pseudosections", "Grey: no datum. Red is conductive, blue resistive." + limits);
   else
     page.paragraph("There is no pseudosection: no station on the profile has Zxy or Zyx.");
   if (data.has(Shown::tipper_re))
-    page.figure(observed_pseudosections(data, {Shown::tipper_re, Shown::tipper_im}, "Tipper Tzy"),
-                "pseudosections_tipper", "Part of the tipper along the profile. Grey: no datum.");
+    page.figure(observed_pseudosections(data, {Shown::tipper_re, Shown::tipper_im}, "Tipper Tzy", in_error),
+                "pseudosections_tipper", "Part of the tipper along the profile. Grey: no datum." + limits);
   if (has_row_with(survey.stations, mt::all_impedances))
     page.figure(
         ellipse_section(survey.stations, *survey.line, options.ellipses), "phase_tensor_section",
@@ -193,6 +219,7 @@ std::vector<std::size_t> with_data(const Survey& survey) {
 void add_curves(Page& page, const Survey& survey, const std::vector<std::size_t>& stations,
                 std::size_t first_sheet) {
   page.html("<div class=\"soundings\">\n");
+  ValuesOfCurves values;
   for (std::size_t first = 0; first < stations.size(); first += stations_per_sheet) {
     const std::size_t last = std::min(first + stations_per_sheet, stations.size());
     const std::vector<std::size_t> some(stations.begin() + static_cast<std::ptrdiff_t>(first),
@@ -202,17 +229,25 @@ void add_curves(Page& page, const Survey& survey, const std::vector<std::size_t>
     for (int k = 0; k < data.n_stations(); ++k) all.push_back(k);
     if (all.empty()) continue;
     page.html("</div>\n" + sounding_legend(data).svg() + "<div class=\"soundings\">\n");
-    for (const int k : all) page.html(sounding_picture(data, k).svg());
+    for (const int k : all) {
+      page.html(sounding_picture(data, k).svg());
+      const ValuesOfCurves some_values = values_of_curves(data, k);
+      values.beyond += some_values.beyond;
+      values.all += some_values.all;
+    }
     page.png(sounding_sheet(data, all),
              fmt::format("soundings_{}", first_sheet + first / stations_per_sheet));
   }
   page.html("</div>\n");
-  page.paragraph(
+  page.paragraph(fmt::format(
       "Tensors have x to the north and y to the east. Bars are one standard deviation as the files state it; "
-      "values "
-      "without one have no bar. Scales differ from station to station; they hold the middle 92 % of the "
-      "values, and "
-      "what lies beyond is cut off.");
+      "values without one have no bar. Scales differ from station to station; they hold the middle 92 % of "
+      "the "
+      "values without those farther from the quartiles than three times the distance of these. {}",
+      values.beyond == 0
+          ? "No value lies beyond."
+          : fmt::format("{} of {} values lie beyond; triangles at the ends of the axes stand for them.",
+                        values.beyond, values.all)));
 }
 
 /// Writes the curves of many stations on pages of their own, and links to them.

@@ -22,6 +22,7 @@ constexpr int columns_of_maps = 2;
 constexpr double tall_map = 780.0;  // of sites alone
 constexpr double site_radius = 3.2, dot_radius = 1.6;
 constexpr double least_ellipse = 3.0, largest_ellipse = 13.0;
+constexpr double line_part = 4.0;  // of a profile, which names avoid
 constexpr double reference_length = 0.5;
 constexpr double least_reference = 30.0, largest_reference = 44.0;  // of its arrow in the picture
 
@@ -67,15 +68,21 @@ void draw_key(Canvas& canvas, const Box& last_box, double reference) {
               {.size = 10.0, .vertical = Align::start});
 }
 
-/// Draws the profile with the distances at its ends. returns: the boxes that these take.
-std::vector<Box> draw_profile(Canvas& canvas, const SurveySheet& sheet, const SurveyLine& line) {
+/// Draws the profile with the distances at its ends. returns: the boxes that these take, and those along the
+/// line, which names avoid.
+NamesAround draw_profile(Canvas& canvas, const SurveySheet& sheet, const SurveyLine& line) {
   const Point from = sheet.at(0, line.from.north_m, line.from.east_m),
               to = sheet.at(0, line.to.north_m, line.to.east_m);
   canvas.line(from, to, {grey, 1.0, {6.0, 4.0}});
   const LengthUnit unit = length_unit(line.y_m.back() - line.y_m.front());
   const double length = std::max(1.0, std::hypot(to.x - from.x, to.y - from.y));
   const TextStyle style{.size = 9.5, .color = grey, .horizontal = Align::middle, .vertical = Align::middle};
-  std::vector<Box> taken;
+  NamesAround around;
+  const int n_parts = static_cast<int>(length / line_part);
+  for (int k = 0; k <= n_parts; ++k) {
+    const double part = k * line_part / length;
+    around.avoided.push_back({from.x + part * (to.x - from.x), from.y + part * (to.y - from.y), 1.0, 1.0});
+  }
   for (const auto& [end, y_m, side] :
        {std::tuple{from, line.y_m.front(), -1.0}, {to, line.y_m.back(), 1.0}}) {
     const std::string text = fmt::format("{} {}", plain_number(std::round(y_m / unit.metres)), unit.name);
@@ -83,9 +90,9 @@ std::vector<Box> draw_profile(Canvas& canvas, const SurveySheet& sheet, const Su
     const Point at{end.x + side * (half + 6.0) * (to.x - from.x) / length,
                    end.y + side * 12.0 * (to.y - from.y) / length};
     canvas.text(at, text, style);
-    taken.push_back({at.x - half, at.y - 6.0, 2.0 * half, 12.0});
+    around.taken.push_back({at.x - half, at.y - 6.0, 2.0 * half, 12.0});
   }
-  return taken;
+  return around;
 }
 
 std::string sites_text(std::size_t n) { return fmt::format("{} site{}", n, n == 1 ? "" : "s"); }
@@ -133,18 +140,18 @@ SiteMap site_map(const std::vector<mt::StationData>& stations, const SurveyMap& 
   SiteMap out{sheet.canvas()};
   sheet.draw_ground(out.picture, 0);
   sheet.sheet().draw_title(out.picture, "Map of " + sites_text(map.sites.size()));
-  std::vector<Box> taken;
-  if (line && line->half_width_m) taken = draw_profile(out.picture, sheet, *line);
+  NamesAround around;
+  if (line && line->half_width_m) around = draw_profile(out.picture, sheet, *line);
   const std::vector<Point> places = sheet.places(0);
   const double radius = mark_radius(places, dot_radius, site_radius);
   std::vector<SiteMark> marks;
   for (std::size_t k = 0; k < places.size(); ++k) {
     const bool filled = has_tipper(stations[map.stations[k]]);
-    draw_marker(out.picture, places[k], {Marker::circle, tm_colour, !filled, radius});
+    draw_marker(out.picture, places[k], {Marker::circle, tm_colour, !filled, radius, map.sites[k].name});
     marks.push_back({map.sites[k].name, places[k]});
   }
-  taken.push_back(sheet.draw_frame(out.picture, 0, ""));
-  out.n_names_left_out = draw_site_names(out.picture, marks, radius, sheet.box(0), std::move(taken));
+  around.taken.push_back(sheet.draw_frame(out.picture, 0, ""));
+  out.n_names_left_out = draw_site_names(out.picture, marks, radius, sheet.box(0), around);
   return out;
 }
 

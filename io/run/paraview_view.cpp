@@ -4,6 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "io/report/property.hpp"
+#include "io/report/reach.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/volume.hpp"
 #include "io/run/paraview_view_body.hpp"
@@ -104,11 +105,11 @@ Plan plan_of(const inversion::Outcome& outcome) {
 /// Returns the titles of the axes around a view as a list of Python.
 std::string axis_titles(const inversion::Outcome& outcome) {
   const auto titles = [](const char* first, const char* second) {
-    return fmt::format("[{}, {}, \"Elevation (m)\"]", literal(first), literal(second));
+    return fmt::format("[{}, {}, \"Elevation (km)\"]", literal(first), literal(second));
   };
-  if (outcome.frame.is_on_map()) return titles("East (m)", "North (m)");
-  return outcome.model.earth.grid.dimension() == 2 ? titles("Distance along profile (m)", "")
-                                                   : titles("y (m)", "x (m)");
+  if (outcome.frame.is_on_map()) return titles("East (km)", "North (km)");
+  return outcome.model.earth.grid.dimension() == 2 ? titles("Distance along profile (km)", "")
+                                                   : titles("y (km)", "x (km)");
 }
 
 std::string colour_list(const report::ColourMap& map) {
@@ -138,13 +139,22 @@ void add_sizes(Constants& to, double exaggeration, double site_m) {
   to.add("SITE_SIZE", fmt::format("{:.3g}", site_m), "height of the marks of sites, metres");
 }
 
-void add_section(Constants& to, const inversion::Outcome& outcome) {
+void add_bottom(Constants& to, double elevation_m) {
+  to.add("BOTTOM", fmt::format("{:.9g}", elevation_m), "elevation of the lower end of what is shown");
+}
+
+/// Adds a section down to the depth to which the report shows it.
+void add_section(Constants& to, const inversion::Outcome& outcome, const Plan& plan) {
   const mesh::Earth& earth = outcome.model.earth;
+  const double bottom_m = report::shown_part(outcome).max_depth_m;
   const double width = earth.grid.y_edges_m().back() - earth.grid.y_edges_m().front();
-  const double height = earth.grid.z_edges_m().back() - earth.grid.z_edges_m().front();
+  const double height = bottom_m - earth.grid.z_edges_m().front();
+  const double lowest_m =
+      earth.grid.reference() == mesh::DepthReference::surface ? earth.surface.lowest_m() : 0.0;
   add_colours(to, outcome, report::section_colours(outcome));
   add_sizes(to, round_factor(width / (widest_section * height)), site_of_section * width);
-  to.add("SLICES", "None", "a section is shown as a whole");
+  to.add("SLICES", "None", "a section is not cut");
+  add_bottom(to, plan.origin.elevation_m - lowest_m - bottom_m);
 }
 
 void add_volume(Constants& to, const inversion::Outcome& outcome, const Plan& plan) {
@@ -156,11 +166,12 @@ void add_volume(Constants& to, const inversion::Outcome& outcome, const Plan& pl
   const double depth = std::min(slices.max_depth_m, length);
   add_sizes(to, round_factor(length / (widest_volume * depth)), site_of_volume * length);
   to.add("SLICES",
-         fmt::format("{{\"x\": ({:.9g}, {:.9g}), \"y\": ({:.9g}, {:.9g}), \"bottom\": {:.9g}, "
+         fmt::format("{{\"x\": ({:.9g}, {:.9g}), \"y\": ({:.9g}, {:.9g}), "
                      "\"along_y_at_x\": {:.9g}, \"along_x_at_y\": {:.9g}}}",
-                     x_m.from, x_m.to, y_m.from, y_m.to, plan.origin.elevation_m - depth,
-                     slices.cuts.front().from.x_m, slices.cuts.back().from.y_m),
-         "the part that is shown, in metres along the axes of the grid; its bottom is an elevation");
+                     x_m.from, x_m.to, y_m.from, y_m.to, slices.cuts.front().from.x_m,
+                     slices.cuts.back().from.y_m),
+         "the part that is shown, in metres along the axes of the grid");
+  add_bottom(to, plan.origin.elevation_m - depth);
 }
 
 }  // namespace
@@ -190,7 +201,7 @@ void write_paraview_view(const RunFolder& folder, const inversion::Outcome& outc
   to.add("SEA", outcome.model.earth.sea ? "True" : "False", "whether the model has cells of water");
   to.add("INVESTIGATED", uncertainty && uncertainty->posterior ? "\"posterior/investigated\"" : "None",
          "1 where the data see the model, paler elsewhere");
-  dimension == 2 ? add_section(to, outcome) : add_volume(to, outcome, plan);
+  dimension == 2 ? add_section(to, outcome, plan) : add_volume(to, outcome, plan);
   to.add("ORIGIN", fmt::format("({:.12g}, {:.12g})", plan.origin.east_m, plan.origin.north_m),
          "of the axes of the grid, in the coordinates of the files");
   to.add("X_AXIS", plan.x_axis(), "their directions in plan");

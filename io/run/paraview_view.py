@@ -39,14 +39,14 @@ def cells_between(source, array, low, high):
 
 
 def parts_to_show(earth):
-    """A section as it is; of a volume the block around the sites, without the quarter in front of both slices."""
+    """A section down to its lower end; of a volume the block around the sites, without the quarter in front of both slices."""
     if SLICES is None:
-        return [earth]
+        return [cut_by_plane(earth, "z", BOTTOM, "greater")]
     block = earth
     for along in ("x", "y"):
         low, high = SLICES[along]
         block = cut_by_plane(cut_by_plane(block, along, low, "greater"), along, high, "less")
-    block = cut_by_plane(block, "z", SLICES["bottom"], "greater")
+    block = cut_by_plane(block, "z", BOTTOM, "greater")
     behind = cut_by_plane(block, "x", SLICES["along_y_at_x"], "greater")
     front = cut_by_plane(block, "x", SLICES["along_y_at_x"], "less")
     return [behind, cut_by_plane(front, "y", SLICES["along_x_at_y"], "less")]
@@ -144,22 +144,27 @@ def show_title(view):
 def show_axes(view):
     axes = view.AxesGrid
     axes.Visibility = 1
-    axes.XTitle, axes.YTitle, axes.ZTitle = AXES
-    axes.DataScale = [1.0, 1.0, EXAGGERATION]
+    axes.XTitle, axes.YTitle = AXES[:2]
+    axes.ZTitle = f"    {AXES[2]}    "  # aside of the numbers, at which it ends
+    # In kilometres, as ParaView sets titles at a distance from the axes that longer numbers would reach.
+    axes.DataScale = [1000.0, 1000.0, 1000.0 * EXAGGERATION]
+    if SLICES is None:
+        axes.AxesToLabel = 0b000111  # at the left and below, where a section has no other sides
     for name in ("XTitleColor", "YTitleColor", "ZTitleColor", "XLabelColor", "YLabelColor", "ZLabelColor", "GridColor"):
         setattr(axes, name, INK)
 
 
 def show_colour_bar(view):
     bar = simple.GetScalarBar(simple.GetColorTransferFunction(ARRAY), view)
-    bar.Title, bar.ComponentTitle = LABEL, ""
+    bar.Title, bar.ComponentTitle = LABEL.replace(" (", "\n("), ""
+    bar.HorizontalTitle, bar.TitleJustification = 1, "Left"  # above the bar: beside it, it would lie on the numbers
     bar.TitleColor = bar.LabelColor = INK
     bar.TitleFontSize = bar.LabelFontSize = 16
     bar.AutomaticLabelFormat = 0
     bar.LabelFormat = bar.RangeLabelFormat = "%.1f"
     bar.ScalarBarLength = 0.5
     bar.WindowLocation = "Any Location"
-    bar.Position = [0.91, 0.25]
+    bar.Position = [0.89, 0.25]
     bar.Visibility = 1
 
 
@@ -182,7 +187,7 @@ def place_camera(view, low, high):
     view.CameraPosition = [middle[k] + far * back[k] for k in range(3)]
     view.CameraViewUp = [0.0, 0.0, 1.0]
     view.CameraParallelProjection = 1
-    view.CameraParallelScale = max(1.25 * tall, 1.6 * wide * view.ViewSize[1] / view.ViewSize[0])
+    view.CameraParallelScale = max(1.25 * tall, 1.75 * wide * view.ViewSize[1] / view.ViewSize[0])
     view.CenterOfRotation = middle
 
 

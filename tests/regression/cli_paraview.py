@@ -89,6 +89,18 @@ def check_picture(path, what):
     check(all(min(p) > 250 for p in all_pixels[:width]), f"{what}: the background is white")
 
 
+def check_title_of_axis(path, what):
+    """Left of a section the title of its elevations and the numbers are groups of dark columns with white ones between them."""
+    width, all_pixels = pixels(path)
+    rows = [all_pixels[k:k + width] for k in range(0, len(all_pixels), width)]
+    coloured = [[max(p) - min(p) > 40 for p in row[:width * 4 // 5]] for row in rows]
+    shown = [k for k, row in enumerate(coloured) if sum(row) > width // 10]
+    left = min(row.index(True) for row in (coloured[k] for k in shown) if any(row))
+    dark = [k for k in range(left - 12) if any(max(rows[y][k]) < 150 for y in range(shown[0], shown[-1]))]
+    gaps = [b - a - 1 for a, b in zip(dark, dark[1:])]
+    check(dark and dark[0] > 20 and max(gaps) >= 6, f"{what}: the title stands beside the numbers: columns {dark[0]} to {dark[-1]}, gaps up to {max(gaps)}")
+
+
 def read_back(folder, *paths):
     """Returns what ParaView finds in each file: bounds, numbers of cells and points, ranges of arrays, times."""
     result = pvpython(folder.write("inspect.py", INSPECT), *paths)
@@ -179,6 +191,7 @@ def check_section(folder):
     check(ended.returncode in (0, 10), f"a section is inverted: {(ended.stdout + ended.stderr)[-600:]}")
     expect(0, ["view.py"], "paraview", folder / "section")
     draw(folder / "section/view.py", folder / "section.png", "section")
+    check_title_of_axis(folder / "section.png", "section")
 
     # The run and its survey fall into one place
     expect(0, ["sites.pvd", "sites_ellipses.pvd"], "convert", folder / "edi", "-o", folder / "sites.pvd", "--periods", "0.01,10")

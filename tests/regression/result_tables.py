@@ -62,3 +62,29 @@ check(code == 0 and "old accuracy" not in text and "old peers" in text, "a singl
 known = subprocess.run([sys.executable, "-c", "import tables; print(*tables.TABLES)"], cwd=SOURCE / "benchmarks", env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True).stdout.split()
 marks = re.findall(r"<!-- table (\w+) -->", "".join(page.read_text() for page in sorted((SOURCE / "docs" / "results").glob("*.md"))))
 check(known and sorted(marks) == sorted(known), "every table stands on one page of docs/results", known, marks)
+
+# Files of stations: limits are judged where they are meant, and the table needs the peer
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SOURCE / "benchmarks"))
+import surveys
+
+
+def survey_rows(checked_s=1.5, written_s=60.0, peer=True):
+    own = {("convert", 1): [0.7, 0.5, 0.4], ("convert", 2): [0.5], ("check", 1): [2.1], ("check", 2): [checked_s]}
+    return surveys.rows_of(724, own, {"peer": "P 1", "seconds": {"1": [11.0], "2": [6.0], "written": [written_s]}} if peer else None)
+
+
+def verdicts(rows):
+    return [row["met"] for row in rows if row["met"] is not None]
+
+
+check(verdicts(survey_rows()) == [True, True], "reading is 22 times as fast, and a checked file takes less than 2 s", survey_rows())
+check(verdicts(survey_rows(checked_s=2.4)) == [True, False], "2.4 s miss the limit", survey_rows(checked_s=2.4))
+check(verdicts(survey_rows(written_s=20.0)) == [True, False], "13 times as fast is not 20", survey_rows(written_s=20.0))
+check(verdicts(survey_rows(peer=False)) == [True], "without the peer the limit alone is judged", survey_rows(peer=False))
+PAGES["surveys.md"] = "<!-- table surveys -->\nold surveys\n<!-- end -->\n"
+head = {"header": {"machine": "M", "ranks": 1, "threads": 2, "commit": "c"}}
+code, said, text = tables(document="surveys.md", surveys={**head, "results": survey_rows()})
+check(code == 0 and "| 724 EDI files, read, checked and written | 2 threads | 1.5 | 2 | 11 (7.3) | 6 (4.0) | 60 (40.0) |" in text, "figures and ratios stand in the table", code, said, text)
+code, said, text = tables(document="surveys.md", surveys={**head, "results": survey_rows(peer=False)})
+check(code == 1 and "mtpy" in said and "old surveys" in text, "without the peer the table stays and says why", code, said)

@@ -92,6 +92,20 @@ TEST_CASE("lambda search: rejected trials send it to larger lambda") {
   CHECK_FALSE(std::isfinite(hopeless.trials[hopeless.best].rms));
 }
 
+TEST_CASE("lambda search: where trials are far above the present rms it climbs to one that helps") {
+  // A ripple among steps that are far too long; only large λ keep them short.
+  const auto wild = [](double lambda) {
+    const double x = std::log10(lambda);
+    return x < 3.0 ? 27.0 + 3.0 * std::cos(4.0 * x) : 2.0 + 20.0 * std::pow(10.0, 3.0 - x);
+  };
+  const auto result = search_lambda(wild, 50.0, {.current_rms = 2.24});
+  CHECK(result.trials[result.best].rms < 2.24);
+  CHECK(result.trials.size() <= 10);
+  // Where a larger λ leads to a worse model, as to a reference that does not fit, it ends soon.
+  const auto rising = [](double lambda) { return 3.0 + 0.1 * std::log10(lambda); };
+  CHECK(search_lambda(rising, 50.0, {.current_rms = 2.24, .max_trials = 30}).trials.size() < 30);
+}
+
 TEST_CASE("lambda search: it never runs more trials than allowed, and a flat curve ends it at once") {
   int n = 0;
   const auto falling = [&](double lambda) {

@@ -97,6 +97,30 @@ TEST_CASE("axes: ticks stand at round numbers and decades") {
   CHECK(ticks({-1.0, 1.0, Scale::log10}).empty());
 }
 
+TEST_CASE("axes: every one has two labels at least, however small its range") {
+  const auto n_labels = [](const Axis& axis) {
+    const std::vector<Tick> all = ticks(axis);
+    const double slack = 1e-6 * std::max(std::abs(axis.first), std::abs(axis.last));
+    for (const Tick& tick : all) {
+      CHECK(tick.value >= std::min(axis.first, axis.last) - slack);
+      CHECK(tick.value <= std::max(axis.first, axis.last) + slack);
+    }
+    return std::ranges::count_if(all, [](const Tick& tick) { return !tick.label.empty(); });
+  };
+  for (const int n_ticks : {1, 2, 3, 4, 6, 10})
+    for (const double first : {1.3e-4, 0.21, 1.01, 2.1, 6.3, 77.0, 5.1e3})
+      for (const double factor : {1.05, 1.3, 1.8, 2.3, 4.5, 9.0, 40.0, 300.0, 1e4, 3e7, 1e14}) {
+        INFO(first << " times " << factor << ", " << n_ticks << " ticks");
+        const double last = first * factor;
+        const auto logarithmic = n_labels({last, first, Scale::log10, "", TickLabels::shown, n_ticks});
+        CHECK(logarithmic >= 2);
+        CHECK(logarithmic <= 2 * n_ticks + 6);
+        CHECK(n_labels({first, last, Scale::linear, "", TickLabels::shown, n_ticks}) >= 2);
+      }
+  CHECK(n_labels({-0.4, 1.4, Scale::linear, "Iteration", TickLabels::shown, 1}) == 2);
+  CHECK(n_labels({80.0, 10.0, Scale::linear, "Phase", TickLabels::shown, 4, 90.0}) >= 2);
+}
+
 TEST_CASE("axes: numbers and periods are written without exponents") {
   CHECK(period_text(1000.0) == "1000 s");
   CHECK(period_text(2941.1) == "2941 s");

@@ -3,6 +3,7 @@
 #include "io/report/contours.hpp"
 #include "io/report/graticule.hpp"
 #include "io/report/misfit.hpp"
+#include "io/report/mt_pseudosections.hpp"
 #include "io/report/mt_soundings.hpp"
 #include "io/report/roses.hpp"
 #include "io/report/slice.hpp"
@@ -15,8 +16,11 @@
 #include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <sstream>
 
 using namespace lodestone;
@@ -166,7 +170,20 @@ TEST_CASE("survey: the graticule labels round degrees, and a bar has a round len
   const SurveyMap map = map_of(stations);
   const std::string picture = site_map(stations, map, {}).picture.svg();
   CHECK_THAT(picture, Contains(">15.2° E<") && Contains("° S<") && Contains(">10 km<") && !Contains("nan"));
-  CHECK(occurrences(picture, ">s3<") == 1);
+  CHECK(occurrences(picture, ">s3</text>") == 1);
+}
+
+TEST_CASE("survey: the graticule has two labels at least on each side") {
+  for (const double wide_deg : {0.013, 0.11, 0.7, 1.3, 3.1, 7.9})
+    for (const double tall_deg : {0.011, 0.17, 0.9, 2.3, 5.3, 9.1}) {
+      std::vector<mt::StationData> stations{station("a", -21.37, 15.03), station("b", -21.37, 15.03)};
+      stations[1].site.latitude_deg += tall_deg;
+      stations[1].site.longitude_deg += wide_deg;
+      const std::string maps = ellipse_maps(stations, map_of(stations), {1.0}, EllipseFill::skew).svg();
+      INFO(wide_deg << "° by " << tall_deg << "°");
+      CHECK(occurrences(maps, "° E<") >= 2);
+      CHECK(occurrences(maps, "° S<") >= 2);
+    }
 }
 
 TEST_CASE("survey: stations on opposite sides of the globe stand on a map without a graticule") {
@@ -209,6 +226,35 @@ TEST_CASE("survey: pseudosections are turned to the strike, and curves show valu
   CHECK_THAT(with, !Contains("rms") && !Contains("no data used"));
   CHECK(without.size() < with.size());  // there are no bars
   CHECK_THAT(sounding_legend(curves).svg(), !Contains("predicted") && !Contains("not used"));
+}
+
+TEST_CASE("survey: a wild value or a station in error rules no axis and no colours, and captions say so") {
+  std::vector<mt::StationData> stations = line_of_stations();
+  // Re Z of one period is nearly singular: its phase tensor has values of thousands.
+  for (mt::StationRow& row : stations[3].rows)
+    if (row.frequency_hz == 1.0)
+      row.values[Element::zxy] = {1e-4 * row.values[Element::zxy].real(), row.values[Element::zxy].imag()};
+  const ShownData curves = sounding_data(stations, {2, 3});
+  CHECK(values_of_curves(curves, 0).beyond == 0);
+  CHECK(values_of_curves(curves, 1).beyond == 1);
+  CHECK(values_of_curves(curves, 1).all == values_of_curves(curves, 0).all);
+
+  for (mt::StationRow& row : stations[2].rows)  // its tippers are huge, and check calls its units wrong
+    for (const Element each : mt::all_elements) {
+      if (mt::all_tippers.contains(each)) row.values[each] *= 30.0;
+      if (mt::all_impedances.contains(each)) row.values[each] *= 1e-4;
+    }
+  const std::string page = page_of(stations);
+  CHECK_THAT(page, Contains("Colours end without regard to s2, of which check finds an error"));
+  CHECK_THAT(page, Contains(" values lie beyond; triangles at the ends of the axes"));
+  const SurveyMap map = map_of(stations);
+  const ShownData data = line_data(stations, *line_of(stations, map, {}, 0.0), 1);
+  const auto tippers = [&](const std::set<std::string>& without) {
+    return observed_pseudosections(data, {Shown::tipper_re}, "Tipper", without).svg();
+  };
+  CHECK_THAT(tippers({}), !Contains(">−0.3</text>"));
+  CHECK_THAT(tippers({"s2"}), Contains(">−0.3</text>"));
+  CHECK(tippers({"s0", "s1", "s2", "s3", "s4"}) == tippers({}));
 }
 
 TEST_CASE("survey: the page has all pictures, tables and findings, with names escaped") {
@@ -359,4 +405,49 @@ TEST_CASE("canvas: dots and segments are one path each, and texts are shortened 
   const std::string cut = shortened("a name of many, many characters: ρρρρρρρρ", 60.0, {});
   CHECK(cut.ends_with("…"));
   CHECK(text_width(cut, {}) <= 60.0);
+}
+
+namespace {
+
+/// Returns the boxes of the names in a picture whose texts begin so, from their places and their letters.
+std::vector<Box> boxes_of_names(const std::string& svg, const std::string& beginning) {
+  std::vector<Box> boxes;
+  const std::regex text("<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" font-size=\"8.5\"[^>]*>(" + beginning +
+                        "[^<]*)</text>");
+  for (auto found = std::sregex_iterator(svg.begin(), svg.end(), text); found != std::sregex_iterator();
+       ++found) {
+    const double size = 8.5, base = std::stod((*found)[2]);
+    boxes.push_back({std::stod((*found)[1]), base - 0.73 * size, text_width((*found)[3], {.size = size}),
+                     0.97 * size});  // with descenders
+  }
+  return boxes;
+}
+
+}  // namespace
+
+TEST_CASE("survey: no two names of a map overlap, none is far from a named site, and all are hints") {
+  std::vector<mt::StationData> stations;
+  for (int k = 0; k < 150; ++k)  // along a diagonal, where neighbours take the places beside their marks
+    stations.push_back(station(fmt::format("diagonal{:03}", k), -20.0 - 0.02 * k, 15.0 + 0.02 * k));
+  for (int k = 0; k < 40; ++k)
+    stations.push_back(station(fmt::format("diagonal_c{:02}", k), -20.5 - 0.01 * (k % 7), 17.0 + 0.012 * k));
+  const SiteMap map = site_map(stations, map_of(stations), {});
+  const std::string svg = map.picture.svg();
+  const std::vector<Box> names = boxes_of_names(svg, "diagonal");
+  CHECK(names.size() == stations.size() - static_cast<std::size_t>(map.n_names_left_out));
+  CHECK(names.size() > 15);
+  CHECK(map.n_names_left_out > 0);
+  for (std::size_t a = 0; a < names.size(); ++a)
+    for (std::size_t b = a + 1; b < names.size(); ++b)
+      CHECK_FALSE((names[a].x < names[b].x + names[b].width && names[b].x < names[a].x + names[a].width &&
+                   names[a].y < names[b].y + names[b].height && names[b].y < names[a].y + names[a].height));
+  for (const mt::StationData& each : stations)
+    CHECK_THAT(svg, Contains("<title>" + each.site.name + "</title>"));
+  int last = -1, longest_gap = 0;
+  for (int k = 0; k < 150; ++k)
+    if (svg.find(fmt::format(">diagonal{:03}</text>", k)) != std::string::npos) {
+      longest_gap = std::max(longest_gap, k - last);
+      last = k;
+    }
+  CHECK(longest_gap <= 15);
 }

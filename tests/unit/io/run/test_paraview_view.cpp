@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/report/reach.hpp"
 #include "io/run/paraview_view.hpp"
 #include "io/vtk/run.hpp"
 #include "tests/support/catch.hpp"
@@ -24,7 +25,10 @@ TEST_CASE("run: the view of a section states its files, colours and directions, 
   CHECK_THAT(script, Contains("SITES = \"../vtk/stations_world.vtp\""));
   CHECK_THAT(script, Contains("ARRAY = \"log10_resistivity\""));
   CHECK_THAT(script, Contains("COLOURS = [\"7d0a25\", "));
-  CHECK_THAT(script, Contains("SLICES = None"));
+  CHECK_THAT(script, Contains("SLICES = None") && Contains("\"Elevation (km)\"]"));
+  const double depth_m = io::report::shown_part(outcome).max_depth_m;  // as in the report
+  const double bottom_m = std::stod(script.substr(script.find("BOTTOM = ") + 9));
+  CHECK(bottom_m == Approx(io::vtk::place_in_file(outcome.frame, {}).elevation_m - depth_m));
   CHECK_THAT(script, Contains("from paraview import simple"));
 }
 
