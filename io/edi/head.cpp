@@ -62,6 +62,11 @@ double coordinate(EdiFile& file, const Stated& stated, const char* what, double 
     file.warn(line, fmt::format("{} \"{}\" is {}; taken as unknown", what, text::printable(text),
                                 angle ? fmt::format("beyond {:g} degrees, which is impossible", largest)
                                       : "not an angle"));
+    constexpr double least_metres = 10'000.0;
+    if (angle && std::abs(angle->deg) >= least_metres)
+      file.warn(line,
+                fmt::format("{} \"{}\" looks like metres of a projection, such as UTM; files state degrees",
+                            what, text::printable(text)));
     return not_given;
   }
   return angle->deg > 180.0 ? angle->deg - 360.0 : angle->deg;

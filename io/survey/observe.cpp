@@ -4,6 +4,7 @@
 #include "engine/core/log.hpp"
 #include "io/text/counted.hpp"
 #include "physics/mt/analysis/strike.hpp"
+#include "physics/mt/analysis/strike_bands.hpp"
 #include "physics/mt/sites.hpp"
 
 #include <fmt/ranges.h>
@@ -107,6 +108,33 @@ void log_data(const mt::Observations& data) {
     core::log::warning(core::log::Id("io::survey::observe#masked_data"), "{}", warning);
 }
 
+/// Warns where decades of periods have strikes that differ from that of all of them by more than errors say.
+void warn_of_decades(const std::vector<mt::StationData>& stations, const mt::StrikeOptions& all,
+                     const mt::Strike& found, double declination_deg) {
+  constexpr double much_deg = 15.0, right_angle_deg = 90.0, n_deviations = 3.0;
+  std::vector<std::string> decades;
+  bool differ = false;
+  for (const mt::StrikeBand& band : mt::strike_bands(stations)) {
+    const mt::StrikeOptions own{.min_period_s = std::max(band.min_period_s, all.min_period_s),
+                                .max_period_s = std::min(band.max_period_s, all.max_period_s)};
+    if (own.min_period_s >= own.max_period_s) continue;
+    std::optional<mt::Strike> strike = mt::strike(stations, own);
+    if (!strike || !strike->is_determined()) continue;
+    const double off_deg = std::abs(std::remainder(strike->azimuth_deg - found.azimuth_deg, right_angle_deg));
+    differ |= off_deg > std::max(much_deg, n_deviations * strike->error_deg);
+    strike->azimuth_deg += declination_deg;
+    decades.push_back(
+        fmt::format("{:.3g} to {:.3g} s {}", own.min_period_s, own.max_period_s, in_words(strike)));
+  }
+  if (differ)
+    core::log::warning(
+        core::log::Id("io::survey::observe#strike_of_decades"),
+        "the strike differs between decades of periods: {} degrees; a section has one: keep the "
+        "periods of one strike by data.period_min_s and period_max_s, give "
+        "profile.strike_deg, or invert a volume with --dim 3",
+        fmt::join(decades, ", "));
+}
+
 /// Returns the strike of the data, of its two azimuths the one nearer to the perpendicular of the line; that
 /// perpendicular where the data have none.
 double strike_of(const std::vector<mt::StationData>& stations, double across_deg,
@@ -128,6 +156,7 @@ double strike_of(const std::vector<mt::StationData>& stations, double across_deg
       "the perpendicular of the line, {:.1f} degrees off it",
       from_north_deg, from_north_deg + 90.0, found->error_deg, found->rms, strike_deg,
       std::abs(std::remainder(strike_deg - across_deg, 180.0)));
+  warn_of_decades(stations, band, *found, selection.declination_deg);
   const std::optional<mt::TipperStrike> tipper = mt::tipper_strike(stations, band);
   if (tipper &&
       mt::resolved_azimuth_deg(from_north_deg, tipper->azimuth_deg + selection.declination_deg) != strike_deg)

@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from support import DATA, Folder, check, expect, finish
+from support import DATA, Folder, check, expect, expect_error, finish
 
 GABBS = os.path.join(DATA, "gabbs_valley", "edi")
 
@@ -50,4 +50,18 @@ with Folder() as folder:
     few = expect(13, [], "check", cut).stdout
     check("findings like" not in few and "--json" not in few, "few findings stand alone")
 
+    # Options that no file takes
+    modem = os.path.join(DATA, "modem_block2_3d", "de.dat")
+    expect_error(2, "not_taken", ["--units", "de.dat"], "check", modem, "--units", "ohm")
+    expect_error(2, "not_taken", ["--j-errors", "cut.edi"], "convert", cut, "-o", folder / "x.csv", "--j-errors", "complex_element")
+    stated = folder.write("units.toml", f'[data]\nstation_files = ["{modem}"]\nedi_units = "ohm"\n')
+    expect_error(2, "not_taken", ["data.edi_units", "de.dat"], "invert", stated, "--dim", "3", "--dry-run", "-o", folder / "run")
+    expect(13, ["--units (data.edi_units) has no effect on 1 of 2 files"], "check", cut, modem, "--units", "field")
+
+    # Determinants, depths and invariants
+    bands = json.loads(expect(14, [], "check", GABBS, "--json").stdout)["soundings"]
+    said = expect(14, ["depth in km"], "check", GABBS).stdout
+    check([round(b["max_period_s"] / b["min_period_s"], 6) for b in bands] == [10.0] * len(bands) and len(bands) == 7, "bands are decades")
+    check(all(0.0 < b["shallow_m"] < b["deep_m"] and 0.0 < b["phase_det_deg"] < 90.0 and len(b["weaver_i"]) == 7 for b in bands), "depths, phases and invariants")
+    check(all(re.search(rf"{b['min_period_s']:g} to {b['max_period_s']:g} +{b['n_tensors']} +{b['rho_det_ohm_m']:.3g} ", said) for b in bands), "the table has the numbers of the JSON")
 finish()

@@ -5,6 +5,7 @@
 #include "apps/mt_invert/commands/commands.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
+#include "io/survey/choices.hpp"
 #include "io/survey/read.hpp"
 #include "io/survey/store.hpp"
 #include "io/text/counted.hpp"
@@ -64,14 +65,17 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
+  io::survey::require_taken(files, arguments.read);
   Unread unread;
   auto stations = read_what_can_be_read(files, arguments, unread);
   std::vector<Finding> findings = std::move(unread.findings);
   std::ranges::move(physics::mt::check(stations), std::back_inserter(findings));
   core::on_rank_zero(comm, [&] {
     const std::vector<StrikeBand> bands = physics::mt::strike_bands(stations);
-    core::log::print_out(arguments.json ? json_of(findings, bands)
-                                        : text_of(findings, stations.size()) + text_of(bands));
+    const auto soundings = physics::mt::sounding_bands(stations);
+    core::log::print_out(arguments.json
+                             ? json_of(findings, bands, soundings)
+                             : text_of(findings, stations.size()) + text_of(bands) + text_of(soundings));
     if (arguments.mended_path.empty()) return;
     const int n = physics::mt::mend(stations, findings);
     io::survey::write_survey(arguments.mended_path, stations);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 namespace lodestone::mt_invert::commands {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::json;
 using physics::mt::Dimensionality;
 using physics::mt::Finding;
 using physics::mt::Severity;
+using physics::mt::SoundingBand;
 using physics::mt::StrikeBand;
 
 /// Findings of one kind.
@@ -93,13 +95,24 @@ std::string line_of(const Group& group) {
   return text;
 }
 
+/// Returns a length in km with two digits, or all before the point.
+std::string in_km(double length_m) {
+  constexpr double with_fraction_km = 9.95;
+  const double km = 1e-3 * length_m;
+  return km < with_fraction_km ? fmt::format("{:.2g}", km) : fmt::format("{:.0f}", km);
+}
+
+/// Returns a number; null for one that is not finite.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
 json json_of(const StrikeBand& band) {
   json out{{"min_period_s", band.min_period_s},
            {"max_period_s", band.max_period_s},
            {"n_tensors", band.dimension.n_determined()},
            {"share_1d", band.dimension.share(Dimensionality::layered)},
            {"share_2d", band.dimension.share(Dimensionality::section)},
-           {"share_3d", band.dimension.share(Dimensionality::volume)}};
+           {"share_3d", band.dimension.share(Dimensionality::volume)},
+           {"median_skew_deg", number(band.dimension.median_skew_deg)}};
   if (band.strike)
     out["strike"] = {{"azimuth_deg", band.strike->azimuth_deg},
                      {"or_deg", band.strike->azimuth_deg + 90.0},
@@ -110,6 +123,23 @@ json json_of(const StrikeBand& band) {
   if (band.tipper)
     out["tipper"] = {{"azimuth_deg", band.tipper->azimuth_deg}, {"share_along", band.tipper->share_along}};
   return out;
+}
+
+json json_of(const SoundingBand& band) {
+  json weaver = json::array();
+  for (const double each : band.weaver) weaver.push_back(number(each));
+  return {{"min_period_s", band.min_period_s},
+          {"max_period_s", band.max_period_s},
+          {"n_tensors", band.n_tensors},
+          {"rho_det_ohm_m", number(band.rho_det_ohm_m)},
+          {"phase_det_deg", number(band.phase_det_deg)},
+          {"rho_ssq_ohm_m", number(band.rho_ssq_ohm_m)},
+          {"phase_ssq_deg", number(band.phase_ssq_deg)},
+          {"shallow_m", number(band.shallow_m)},
+          {"deep_m", number(band.deep_m)},
+          {"swift_skew", number(band.swift_skew)},
+          {"bahr_skew", number(band.bahr_skew)},
+          {"weaver_i", weaver}};
 }
 
 }  // namespace
@@ -139,28 +169,50 @@ std::string text_of(const std::vector<Finding>& findings, std::size_t n_stations
 
 std::string text_of(const std::vector<StrikeBand>& bands) {
   if (bands.empty()) return "";
-  constexpr const char* row = "{:<16} {:>6} {:>6} {:>6}  {:<16} {:>6}  {}\n";
+  constexpr const char* row = "{:<16} {:>6} {:>6} {:>6} {:>6}  {:<16} {:>6}  {}\n";
   std::string text =
       "\nDimension of the tensors and strike, clockwise from north; two strikes serve the impedances "
       "alike\n" +
-      fmt::format(row, "periods in s", "1-D", "2-D", "3-D", "strike", "rms", "strike of tippers");
+      fmt::format(row, "periods in s", "1-D", "2-D", "3-D", "skew", "strike", "rms", "strike of tippers");
   for (const StrikeBand& band : bands) {
     const auto percent = [&](Dimensionality d) {
-      return fmt::format("{:.0f} %", 100.0 * band.dimension.share(d));
+      return band.dimension.n_determined() > 0 ? fmt::format("{:.0f} %", 100.0 * band.dimension.share(d))
+                                               : "";
     };
-    text += fmt::format(row, fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
-                        percent(Dimensionality::layered), percent(Dimensionality::section),
-                        percent(Dimensionality::volume), physics::mt::in_words(band.strike),
-                        band.strike ? fmt::format("{:.2g}", band.strike->rms) : "",
-                        band.tipper ? fmt::format("{:.0f}, {:.0f} % along it", band.tipper->azimuth_deg,
-                                                  100.0 * band.tipper->share_along)
-                                    : "");
+    text += fmt::format(
+        row, fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
+        percent(Dimensionality::layered), percent(Dimensionality::section), percent(Dimensionality::volume),
+        std::isfinite(band.dimension.median_skew_deg) ? fmt::format("{:.1f}°", band.dimension.median_skew_deg)
+                                                      : "",
+        physics::mt::in_words(band.strike), band.strike ? fmt::format("{:.2g}", band.strike->rms) : "",
+        band.tipper ? fmt::format("{:.0f}, {:.0f} % along it", band.tipper->azimuth_deg,
+                                  100.0 * band.tipper->share_along)
+                    : "");
   }
   return text;
 }
 
-std::string json_of(const std::vector<Finding>& findings, const std::vector<StrikeBand>& bands) {
-  json list = json::array(), of_bands = json::array();
+std::string text_of(const std::vector<SoundingBand>& bands) {
+  if (bands.empty()) return "";
+  constexpr const char* row = "{:<16} {:>8} {:>10} {:>6} {:>10} {:>6}  {:<16} {:>6} {:>6}\n";
+  std::string text =
+      "\nMedians of all impedances: determinant, sum of squares (SSQ), skews; depths by Niblett and "
+      "Bostick, a tenth each beyond\n" +
+      fmt::format(row, "periods in s", "tensors", "rho det", "phase", "rho SSQ", "phase", "depth in km",
+                  "Swift", "Bahr");
+  for (const SoundingBand& band : bands)
+    text +=
+        fmt::format(row, fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s), band.n_tensors,
+                    fmt::format("{:.3g}", band.rho_det_ohm_m), fmt::format("{:.0f}°", band.phase_det_deg),
+                    fmt::format("{:.3g}", band.rho_ssq_ohm_m), fmt::format("{:.0f}°", band.phase_ssq_deg),
+                    in_km(band.shallow_m) + " to " + in_km(band.deep_m),
+                    fmt::format("{:.2f}", band.swift_skew), fmt::format("{:.2f}", band.bahr_skew));
+  return text;
+}
+
+std::string json_of(const std::vector<Finding>& findings, const std::vector<StrikeBand>& bands,
+                    const std::vector<SoundingBand>& soundings) {
+  json list = json::array(), of_bands = json::array(), of_soundings = json::array();
   for (const Finding& each : findings)
     list.push_back({{"severity", core::word(each.severity)},
                     {"id", each.id},
@@ -170,7 +222,8 @@ std::string json_of(const std::vector<Finding>& findings, const std::vector<Stri
                     {"remedy", each.remedy},
                     {"can_be_mended", static_cast<bool>(each.mend)}});
   for (const StrikeBand& band : bands) of_bands.push_back(json_of(band));
-  const json all{{"findings", list}, {"bands", of_bands}};
+  for (const SoundingBand& band : soundings) of_soundings.push_back(json_of(band));
+  const json all{{"findings", list}, {"bands", of_bands}, {"soundings", of_soundings}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

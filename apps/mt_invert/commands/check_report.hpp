@@ -3,6 +3,7 @@
 #pragma once
 
 #include "physics/mt/analysis/check.hpp"
+#include "physics/mt/analysis/sounding_bands.hpp"
 #include "physics/mt/analysis/strike_bands.hpp"
 
 #include <string>
@@ -19,8 +20,11 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] std::string text_of(const std::vector<physics::mt::Finding>& findings, std::size_t n_stations);
 /// Returns a table of the bands; empty without any.
 [[nodiscard]] std::string text_of(const std::vector<physics::mt::StrikeBand>& bands);
+/// Returns a table of invariants and depths; empty without any.
+[[nodiscard]] std::string text_of(const std::vector<physics::mt::SoundingBand>& bands);
 /// Returns a JSON object with every finding and every band.
 [[nodiscard]] std::string json_of(const std::vector<physics::mt::Finding>& findings,
-                                  const std::vector<physics::mt::StrikeBand>& bands);
+                                  const std::vector<physics::mt::StrikeBand>& bands,
+                                  const std::vector<physics::mt::SoundingBand>& soundings);
 
 }  // namespace lodestone::mt_invert::commands

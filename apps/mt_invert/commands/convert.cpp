@@ -7,6 +7,7 @@
 #include "io/model/read.hpp"
 #include "io/model/write.hpp"
 #include "io/run/folder.hpp"
+#include "io/survey/choices.hpp"
 #include "io/survey/read.hpp"
 #include "io/survey/unread.hpp"
 #include "io/text/counted.hpp"
@@ -125,6 +126,7 @@ void convert_stations(const ConvertArguments& arguments) {
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
+  io::survey::require_taken(files, arguments.read);
   const auto stations = io::survey::edited(io::survey::read_files(files, arguments.read), to.edits);
   if (to.format)
     warn_of(io::survey::write(arguments.output_path, stations, *to.format, to.placing).lost,

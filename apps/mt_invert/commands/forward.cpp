@@ -103,7 +103,7 @@ core::MapPtr map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::
 core::MapPtr refined_map_of(MPI_Comm comm, const physics::mesh::Model& model, const mt::Survey& survey,
                             const cli::ForwardArguments& arguments) {
   const auto report = [comm, &model, &survey, &arguments](const mt::d2::CheckedResponses& checked) {
-    const std::string found = fmt::format("{} This took the work of {:.1f} runs on the last meshes.",
+    const std::string found = fmt::format("{} This took the work of {:.1f} runs on the meshes of the rules.",
                                           checked.in_words(), checked.runs);
     core::log::info("{}", found);
     if (arguments.mesh_report)

@@ -9,6 +9,7 @@
 #include "io/model/network.hpp"
 #include "io/model/read.hpp"
 #include "io/modem/covariance.hpp"
+#include "io/survey/choices.hpp"
 #include "io/survey/observe.hpp"
 
 #include <fmt/format.h>
@@ -40,12 +41,13 @@ std::vector<mt::StationData> read_stations(const config::DataConfig& config) {
   if (!profile_file.empty()) return io::survey::read(profile_file, options);
   if (!config.station_files.empty()) {
     options.kind.reset();
-    options.emtf = {config.edi.sign, config.edi.units};
-    options.zfile.sign = options.jones.sign = options.zonge.sign = config.edi.sign;
+    options.emtf = options.femtic = options.wsinv = options.mth5 = {config.edi.sign, config.edi.units};
+    options.zfile.sign = options.jones.sign = options.zonge.sign = options.occam2d.sign = config.edi.sign;
     options.zfile.units = options.jones.units = config.edi.units;
     std::vector<std::string> files;
     for (const std::string& path : config.station_files)
       for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
+    io::survey::require_taken(files, options);
     return io::survey::read_files(files, options);
   }
   return config.edi_folder.empty() ? io::survey::read_files(config.edi_files, options)

@@ -10,6 +10,7 @@
 #include "io/report/survey.hpp"
 #include "io/run/folder.hpp"
 #include "io/run/result.hpp"
+#include "io/survey/choices.hpp"
 #include "io/survey/read.hpp"
 
 #include <filesystem>
@@ -50,6 +51,7 @@ std::filesystem::path write_of_survey(const cli::ReportArguments& arguments) {
   std::vector<std::string> files;
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
+  io::survey::require_taken(files, arguments.read);
   const auto stations = io::survey::read_files(files, arguments.read);
   return io::report::write_survey_report(
       arguments.output_folder, stations, arguments.survey, title_of(arguments, stations.size()),

@@ -3,6 +3,7 @@
 #include "engine/core/parallel.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
 #include "physics/mt/analysis/neighbours.hpp"
+#include "physics/mt/analysis/phase_tensor.hpp"
 #include "physics/mt/analysis/strike.hpp"
 #include "physics/mt/profile.hpp"
 #include "physics/mt/units.hpp"
@@ -76,7 +77,20 @@ void check_turn(const std::vector<StationData>& stations, const std::vector<std:
 
 }  // namespace
 
+void check_stated_tensors(const StationData& station, StationFindings& findings) {
+  std::vector<double> missing_s;
+  const std::vector<StatedPhaseTensor> tensors = stated_phase_tensors(station);
+  for (const StatedPhaseTensor& each : tensors)
+    if (!each.tensor.error.phi.allFinite()) missing_s.push_back(1.0 / each.frequency_hz);
+  if (2 * missing_s.size() > tensors.size())
+    findings.add(Severity::warning, "no_errors",
+                 fmt::format("{} of {} phase tensors have no error, at {}", missing_s.size(), tensors.size(),
+                             periods_in_words(missing_s)),
+                 "a floor: --floor phase_tensor=0.03, or [data.floors]");
+}
+
 void check_tensors(const StationData& station, StationFindings& findings) {
+  check_stated_tensors(station, findings);
   const std::optional<Strike> own = strike(station);
   if (!own || !own->is_determined()) return;
   const SiteDistortion& distortion = own->distortion.front();

@@ -22,13 +22,17 @@ constexpr double least_apart_deg = 1.0;
 constexpr double metres_per_degree = 111'000.0;
 constexpr double highest_m = 9000.0, deepest_m = -11000.0;
 
+// No angle is as large, in whatever unit of files, and hardly any coordinate of a projection is smaller.
+constexpr double least_metres = 10'000.0;
+constexpr const char* words_of_metres = "; it looks like metres of a projection, such as UTM";
+
 /// Returns what is impossible in the place that a file states: a coordinate beyond its limit, or what the
 /// reader says of one that it left out; empty where there is nothing.
 std::string impossible_in(const StationData& station) {
   const auto beyond = [](double value_deg, double most_deg, const char* what) {
     return std::abs(value_deg) > most_deg
-               ? fmt::format("the {} is {:g} degrees, beyond {:g}, which is impossible", what, value_deg,
-                             most_deg)
+               ? fmt::format("the {} is {:.10g} degrees, beyond {:g}, which is impossible{}", what, value_deg,
+                             most_deg, std::abs(value_deg) >= least_metres ? words_of_metres : "")
                : std::string();
   };
   const Station& site = station.site;
@@ -39,14 +43,22 @@ std::string impossible_in(const StationData& station) {
   });
   if (remark == station.remarks.end() || std::isfinite(site.latitude_deg + site.longitude_deg)) return {};
   const std::size_t end_of_place = remark->find(": ");
-  return end_of_place == std::string::npos ? *remark : remark->substr(end_of_place + 2);
+  std::string text = end_of_place == std::string::npos ? *remark : remark->substr(end_of_place + 2);
+  const bool has_metres = std::ranges::any_of(station.remarks, [](const std::string& each) {
+    return each.find("looks like metres of a projection") != std::string::npos;
+  });
+  return has_metres ? text + words_of_metres : text;
 }
 
 void check_place(const StationData& station, StationFindings& findings) {
   const Station& site = station.site;
   if (station.local_frame || std::isfinite(site.y_m)) return;
   if (const std::string text = impossible_in(station); !text.empty())
-    findings.add(Severity::error, "impossible_place", text, "correct it in the file");
+    findings.add(
+        Severity::error, "impossible_place", text,
+        text.find("metres of a projection") == std::string::npos
+            ? "correct it in the file"
+            : "write latitude and longitude in degrees into the file, converted from the zone of the survey");
   else if (!std::isfinite(site.latitude_deg) || !std::isfinite(site.longitude_deg))
     findings.add(Severity::warning, "no_place", "latitude or longitude is missing",
                  "write them into the file");
@@ -100,8 +112,11 @@ struct Mistake {
   const char *text, *remedy;
   double latitude_sign, longitude_sign;
   bool swapped;
+  double east_deg = 0.0;  ///< which is added to the longitude
 };
-constexpr std::array<Mistake, 5> mistakes{{
+constexpr double zone_deg = 6.0;  // width of a zone of UTM
+constexpr const char* remedy_of_zone = "convert its metres again, in the zone of the others";
+constexpr std::array<Mistake, 7> mistakes{{
     {"latitude has the other sign", "change the sign of LAT in the file", -1.0, 1.0, false},
     {"longitude has the other sign", "change the sign of LONG in the file", 1.0, -1.0, false},
     {"latitude and longitude have the other signs", "change the signs of LAT and LONG in the file", -1.0,
@@ -109,6 +124,10 @@ constexpr std::array<Mistake, 5> mistakes{{
     {"latitude and longitude are swapped", "exchange LAT and LONG in the file", 1.0, 1.0, true},
     {"latitude and longitude are swapped, one with the other sign", "exchange LAT and LONG in the file", -1.0,
      1.0, true},
+    {"longitude is 6 degrees too small, the width of a UTM zone: metres were converted in another zone",
+     remedy_of_zone, 1.0, 1.0, false, zone_deg},
+    {"longitude is 6 degrees too large, the width of a UTM zone: metres were converted in another zone",
+     remedy_of_zone, 1.0, 1.0, false, -zone_deg},
 }};
 
 /// A mistake that would bring a station to the others.
@@ -125,7 +144,8 @@ std::vector<Explanation> explanations(const Crowd::Place& here, std::size_t stat
   for (const Mistake& mistake : mistakes) {
     const Crowd::Place there{
         mistake.latitude_sign * (mistake.swapped ? here.longitude_deg : here.latitude_deg),
-        mistake.longitude_sign * (mistake.swapped ? here.latitude_deg : here.longitude_deg)};
+        mistake.longitude_sign * (mistake.swapped ? here.latitude_deg : here.longitude_deg) +
+            mistake.east_deg};
     const double distance_deg = crowd.distance_deg(there, station);
     if (distance_deg <= near_deg) found.push_back({&mistake, there, distance_deg});
   }

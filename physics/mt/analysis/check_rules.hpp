@@ -32,7 +32,7 @@ class StationFindings {
 /// Looks at the numbers of one station: quadrants, units, errors, scatter, tippers and periods, and whether
 /// any layered earth has its curves. `usual_ohm_m`: of its survey, NaN where that is not known.
 void check_curves(const StationData& station, double usual_ohm_m, StationFindings& findings);
-/// Looks at the tensors of one station: distortion.
+/// Looks at the tensors of one station: distortion, errors of phase tensors that its file states.
 void check_tensors(const StationData& station, StationFindings& findings);
 /// Returns a few of the periods, the shortest first, and how many more there are: "1, 2, 3, 4, 5 s and 7
 /// more".

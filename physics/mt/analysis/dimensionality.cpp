@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/analysis/dimensionality.hpp"
 
+#include "engine/core/median.hpp"
 #include "physics/mt/units.hpp"
 
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace lodestone::physics::mt {
 
@@ -27,15 +30,27 @@ double DimensionalityCounts::share(Dimensionality dimension) const {
 DimensionalityCounts dimensionality(const std::vector<StationData>& stations, double min_period_s,
                                     double max_period_s) {
   DimensionalityCounts counts;
+  std::vector<double> skews_deg;
+  const auto count = [&](const std::optional<MeasuredPhaseTensor>& tensor) {
+    const Dimensionality dimension = tensor ? dimensionality(*tensor) : Dimensionality::undetermined;
+    ++counts.of[static_cast<std::size_t>(dimension)];
+    if (tensor) skews_deg.push_back(std::abs(tensor->value.skew_deg));
+  };
+  const auto is_in = [&](double frequency_hz) {
+    return 1.0 / frequency_hz >= min_period_s && 1.0 / frequency_hz < max_period_s;
+  };
   for (const StationData& station : stations) {
+    std::set<double> of_impedances_hz;
     for (const StationRow& row : station.rows) {
-      const double period_s = 1.0 / row.frequency_hz;
-      if (period_s < min_period_s || period_s >= max_period_s) continue;
+      if (!is_in(row.frequency_hz)) continue;
       const auto tensor = phase_tensor(row);
-      const Dimensionality dimension = tensor ? dimensionality(*tensor) : Dimensionality::undetermined;
-      ++counts.of[static_cast<std::size_t>(dimension)];
+      if (tensor) of_impedances_hz.insert(row.frequency_hz);
+      count(tensor);
     }
+    for (const StatedPhaseTensor& each : stated_phase_tensors(station))
+      if (is_in(each.frequency_hz) && !of_impedances_hz.contains(each.frequency_hz)) count(each.tensor);
   }
+  counts.median_skew_deg = core::median(std::move(skews_deg));
   return counts;
 }
 

@@ -29,10 +29,12 @@ inline constexpr double most_ellipticity_of_layers = 0.1;
 
 /// Shares of the tensors of stations by their dimension.
 struct DimensionalityCounts {
-  std::array<int, 4> of{};  ///< in the order of `Dimensionality`
+  std::array<int, 4> of{};             ///< in the order of `Dimensionality`
+  double median_skew_deg = not_given;  ///< median of |β|, also of those without errors
   [[nodiscard]] int n_determined() const;
   [[nodiscard]] double share(Dimensionality dimension) const;  ///< share among the determined ones; 0 of none
 };
+/// Counts tensors of impedances, and those that files state where there is no complete impedance.
 [[nodiscard]] DimensionalityCounts dimensionality(const std::vector<StationData>& stations,
                                                   double min_period_s, double max_period_s);
 

@@ -2,6 +2,7 @@
 #include "physics/mt/analysis/phase_tensor.hpp"
 
 #include "engine/core/random.hpp"
+#include "physics/mt/analysis/rotation.hpp"
 #include "physics/mt/units.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 namespace lodestone::physics::mt {
 namespace {
@@ -67,6 +70,10 @@ double deviation(const std::vector<PhaseTensor>& draws, const Number& number) {
   return half_of_middle(values, static_cast<int>(draws.size()));
 }
 
+PhaseTensor no_errors() {
+  return {Eigen::Matrix2d::Constant(not_given), not_given, not_given, not_given, not_given, not_given};
+}
+
 PhaseTensor deviations(const PhaseTensor& value, const std::vector<PhaseTensor>& draws) {
   PhaseTensor out;
   for (int k = 0; k < 4; ++k)
@@ -88,8 +95,12 @@ double PhaseTensor::min_deg() const { return std::atan(min) * deg_per_rad; }
 std::optional<PhaseTensor> phase_tensor(const Eigen::Matrix2cd& impedance) {
   const Eigen::Matrix2d x = impedance.real();
   if (!(std::abs(x.determinant()) > 0.0)) return {};
+  return phase_tensor_of(x.inverse() * impedance.imag());
+}
+
+PhaseTensor phase_tensor_of(const Eigen::Matrix2d& phi) {
   PhaseTensor out;
-  out.phi = x.inverse() * impedance.imag();
+  out.phi = phi;
   const double sum = out.phi(0, 0) + out.phi(1, 1), difference = out.phi(0, 0) - out.phi(1, 1);
   const double symmetric = out.phi(0, 1) + out.phi(1, 0), skew = out.phi(0, 1) - out.phi(1, 0);
   const double half_range = 0.5 * std::hypot(difference, symmetric), middle = 0.5 * std::hypot(sum, skew);
@@ -99,6 +110,45 @@ std::optional<PhaseTensor> phase_tensor(const Eigen::Matrix2cd& impedance) {
   const double alpha = 0.5 * std::atan2(symmetric, difference), beta = 0.5 * std::atan2(skew, sum);
   out.skew_deg = beta * deg_per_rad;
   out.azimuth_deg = as_axis_deg((alpha - beta) * deg_per_rad);
+  return out;
+}
+
+MeasuredPhaseTensor phase_tensor_of(const Eigen::Matrix2d& phi, const Eigen::Matrix2d& sigma, double x_deg) {
+  const Eigen::Matrix2d to_north = axes_turned_by(-x_deg);
+  const auto north = [&](const Eigen::Matrix2d& each) {
+    return phase_tensor_of(Eigen::Matrix2d(to_north * each * to_north.transpose()));
+  };
+  MeasuredPhaseTensor out{north(phi), no_errors()};
+  if (!(sigma.array() > 0.0).all()) return out;
+  std::vector<PhaseTensor> draws;
+  draws.reserve(n_draws);
+  for (int k = 0; k < n_draws; ++k) {
+    const Eigen::Vector4d noise = std::numbers::sqrt2 * standard_draws().col(k).real();
+    draws.push_back(north(phi + sigma.cwiseProduct(noise.reshaped(2, 2))));
+  }
+  out.error = deviations(out.value, draws);
+  return out;
+}
+
+std::vector<StatedPhaseTensor> stated_phase_tensors(const StationData& station) {
+  constexpr auto first = static_cast<unsigned>(datum("phase_tensor_xx"));
+  struct Found {
+    Eigen::Matrix2d phi = Eigen::Matrix2d::Constant(not_given), sigma = phi;
+    double x_deg = 0.0;
+  };
+  std::map<double, Found, std::greater<>> found;
+  for (const Reading& reading : station.readings) {
+    const unsigned part = static_cast<unsigned>(reading.datum) - first;
+    if (static_cast<unsigned>(reading.datum) < first || part > 3) continue;
+    Found& at = found[reading.frequency_hz];
+    at.phi(part / 2, part % 2) = reading.value;
+    at.sigma(part / 2, part % 2) = reading.sigma;
+    at.x_deg = reading.azimuth_deg.value_or(0.0);
+  }
+  std::vector<StatedPhaseTensor> out;
+  for (const auto& [frequency_hz, each] : found)
+    if (each.phi.allFinite())
+      out.push_back({frequency_hz, phase_tensor_of(each.phi, each.sigma, each.x_deg)});
   return out;
 }
 
@@ -123,7 +173,7 @@ std::optional<MeasuredPhaseTensor> phase_tensor(const StationRow& row) {
   MeasuredPhaseTensor out{*value, {}};
   const ImpedanceCovariance covariance = impedance_covariance(north);
   if (!covariance.allFinite()) {
-    out.error = {Eigen::Matrix2d::Constant(not_given), not_given, not_given, not_given, not_given, not_given};
+    out.error = no_errors();
     return out;
   }
   const Draws noise = root_of(covariance) * standard_draws();

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include <optional>
+#include <vector>
 
 namespace lodestone::physics::mt {
 
@@ -26,6 +27,9 @@ struct PhaseTensor {
 /// Returns the phase tensor of an impedance; nothing where its real part is singular.
 [[nodiscard]] std::optional<PhaseTensor> phase_tensor(const Eigen::Matrix2cd& impedance);
 
+/// Returns the numbers of a phase tensor, x to the north.
+[[nodiscard]] PhaseTensor phase_tensor_of(const Eigen::Matrix2d& phi);
+
 /// A phase tensor and one standard deviation of each of its numbers; NaN where the row has no errors.
 struct MeasuredPhaseTensor {
   PhaseTensor value{}, error{};
@@ -34,6 +38,19 @@ struct MeasuredPhaseTensor {
 /// impedances with the row's covariance: half the range of the middle 68 %. The same row has the same
 /// errors. errors: those of `rotated`.
 [[nodiscard]] std::optional<MeasuredPhaseTensor> phase_tensor(const StationRow& row);
+
+/// Returns a phase tensor that is known with an error of each element, in axes whose x has this azimuth;
+/// without errors where one of them is not above 0. Errors come from draws, as above.
+[[nodiscard]] MeasuredPhaseTensor phase_tensor_of(const Eigen::Matrix2d& phi, const Eigen::Matrix2d& sigma,
+                                                  double x_deg);
+
+/// A phase tensor that a file states as such.
+struct StatedPhaseTensor {
+  double frequency_hz = not_given;
+  MeasuredPhaseTensor tensor{};
+};
+/// Returns the complete phase tensors among the readings of a station, highest frequency first.
+[[nodiscard]] std::vector<StatedPhaseTensor> stated_phase_tensors(const StationData& station);
 
 /// Returns the impedances of a row; nothing where one is missing.
 [[nodiscard]] std::optional<Eigen::Matrix2cd> impedance_of(const StationRow& row);

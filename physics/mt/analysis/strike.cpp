@@ -206,6 +206,7 @@ std::optional<Strike> strike_of_sites(std::vector<Site> sites) {
   for (const Site& site : sites) out.n_rows += static_cast<int>(site.rows.size());
   const int n_freedom = 4 * out.n_rows - 2 * out.n_stations - 1;
   if (n_freedom <= 0) return {};
+  out.n_freedom = n_freedom;
   const Overview overview(sites);
   double best = 0.0, worst = 0.0;
   for (double azimuth = 0.0; azimuth < quarter_deg; azimuth += step_deg) {
@@ -231,7 +232,6 @@ std::optional<Strike> strike_of_sites(std::vector<Site> sites) {
 }  // namespace
 
 bool Strike::is_determined() const {
-  const int n_freedom = 4 * n_rows - 2 * n_stations - 1;
   const double excess = (worst_rms * worst_rms - rms * rms) * n_freedom;
   return excess > other_azimuths_differ_by * std::max(rms * rms, 1.0);
 }

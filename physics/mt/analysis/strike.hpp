@@ -30,6 +30,7 @@ struct Strike {
   double rms = 0.0;          ///< at this azimuth, over the degrees of freedom
   double worst_rms = 0.0;    ///< at the azimuth that fits worst
   int n_stations = 0, n_rows = 0;
+  int n_freedom = 0;  ///< degrees of freedom
   std::vector<SiteDistortion> distortion{};
 
   /// Returns false where every azimuth fits nearly as well: over layers there is no strike.
@@ -45,6 +46,12 @@ struct Strike {
 [[nodiscard]] std::optional<Strike> strike(const std::vector<StationData>& stations,
                                            const StrikeOptions& options = {});
 [[nodiscard]] std::optional<Strike> strike(const StationData& station, const StrikeOptions& options = {});
+
+/// Returns the strike in whose axes the phase tensors that files state are most nearly diagonal, without
+/// distortion, which these are free of; nothing without such tensors. A floor on their elements is that of
+/// the phase.
+[[nodiscard]] std::optional<Strike> phase_tensor_strike(const std::vector<StationData>& stations,
+                                                        const StrikeOptions& options = {});
 
 /// The strike that tippers tell, which has no ambiguity: over a section they have no part along it.
 struct TipperStrike {

@@ -21,8 +21,9 @@ struct StrikeBand {
   std::vector<TipperStrike> tippers_of_stations{};  ///< strike of the tippers of each station that has some
 };
 
-/// Returns the bands of one decade each, from 10^k to 10^{k+1} s, that have a complete impedance or a tipper.
-/// errors: those of `rotated`.
+/// Returns the bands of one decade each, from 10^k to 10^{k+1} s, that have a complete impedance, a phase
+/// tensor or a tipper. Phase tensors that files state count where there are no impedances. errors: those of
+/// `rotated`.
 [[nodiscard]] std::vector<StrikeBand> strike_bands(const std::vector<StationData>& stations);
 
 /// Returns a strike in words, "34 or 124 ± 5" degrees; "any" where it is not determined, "" without one.

@@ -141,7 +141,7 @@ class Checker {
     for (std::size_t i = 0; i < on_contact_.size(); ++i) {
       if (on_contact_[i]) out_.left_out.push_back(survey_.stations[i].name);
     }
-    out_.runs = work_ / work_of(out_.meshes, survey_);
+    out_.runs = work_ / work_of_rules_;
     return std::move(out_);
   }
 

@@ -44,7 +44,7 @@ struct CheckedResponses {
   Eigen::VectorXd values;               ///< in the order of `layout`
   std::vector<CheckedBand> bands;       ///< a finding per mesh
   std::vector<std::string> left_out{};  ///< stations on the edge of two columns, whose errors were not judged
-  double runs = 0.0;                    ///< work of everything over that of one run on `meshes`
+  double runs = 0.0;  ///< work of everything over that of one run on the meshes of the rules
   ResponseCheck check{};
 
   /// Returns the estimate of all meshes as a row of a certificate.

@@ -323,8 +323,8 @@ TEST_CASE("survey: maps have the wanted periods, colours and convention") {
 
 TEST_CASE("roses: both quadrants of an ambiguous strike are drawn in different shades") {
   mt::StrikeBand band{.min_period_s = 1.0, .max_period_s = 10.0};
-  band.strike =
-      mt::Strike{.azimuth_deg = 20.0, .error_deg = 3.0, .rms = 1.0, .worst_rms = 20.0, .n_rows = 50};
+  band.strike = mt::Strike{
+      .azimuth_deg = 20.0, .error_deg = 3.0, .rms = 1.0, .worst_rms = 20.0, .n_rows = 50, .n_freedom = 199};
   band.of_stations = {*band.strike};
   const std::string svg = strike_roses({band}).svg();
   CHECK(occurrences(svg, "fill=\"#296ba8\"") == 3);  // two petals and the legend

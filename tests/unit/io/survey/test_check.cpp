@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/edi/reader.hpp"
 #include "io/survey/read.hpp"
+#include "io/text/text_file.hpp"
 #include "physics/mt/analysis/check.hpp"
 #include "physics/mt/remarks.hpp"
 #include "tests/support/catch.hpp"
@@ -136,6 +138,38 @@ TEST_CASE("check: findings on errors, gaps and outliers name their periods", "[s
   CHECK_THAT(text_of_finding("gap"),
              Catch::Contains(fmt::format("no periods from {:.3g} to {:.3g} s",
                                          1.0 / std::prev(after)->frequency_hz, 1.0 / after->frequency_hz)));
+}
+
+TEST_CASE("check: metres in place of degrees, and a station of another UTM zone, are named", "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  const auto found = [&](const std::string& id) {
+    const std::vector<Finding> findings = check(stations);
+    const auto at = std::ranges::find(findings, id, &Finding::id);
+    return at == findings.end() ? Finding{} : *at;
+  };
+  CHECK(found("coordinates").id.empty());
+  const double longitude_deg = stations[7].site.longitude_deg;
+  for (const double off_deg : {6.0, -6.0}) {
+    stations[7].site.longitude_deg = longitude_deg + off_deg;
+    const Finding zone = found("coordinates");
+    CHECK((zone.severity == Severity::error && zone.station == stations[7].site.name));
+    CHECK_THAT(zone.text, Catch::Contains(off_deg > 0.0 ? "6 degrees too large" : "6 degrees too small"));
+    CHECK_THAT(zone.remedy, Catch::Contains("in the zone of the others"));
+    std::vector<StationData> mended = stations;
+    CHECK(mend(mended, {zone}) == 1);
+    CHECK(std::abs(mended[7].site.longitude_deg - longitude_deg) < 1e-9);
+  }
+  stations[7].site.longitude_deg = 421521.0;
+  CHECK_THAT(found("impossible_place").text,
+             Catch::Contains("421521") && Catch::Contains("metres of a projection"));
+  CHECK_THAT(found("impossible_place").remedy, Catch::Contains("in degrees"));
+  stations[7].site.longitude_deg = longitude_deg;
+  const std::string file = io::text::read_bytes(source_path("data/gabbs_valley/edi/gv101.edi"));
+  const std::size_t at = file.find("LAT=");
+  stations.push_back(
+      io::edi::parse(file.substr(0, at) + "LAT=4272000.0" + file.substr(file.find('\n', at)), "a.edi"));
+  CHECK_THAT(found("impossible_place").text,
+             Catch::Contains("4272000") && Catch::Contains("metres of a projection"));
 }
 
 TEST_CASE("check: a remark on a damaged file is a warning, any other a note", "[survey]") {

@@ -46,6 +46,26 @@ TEST_CASE("observe: the strike of the data turns tensors, and stations are proje
   CHECK(stated.profile.azimuth_deg == 130.0);
 }
 
+TEST_CASE("observe: decades whose strikes differ are named with their strikes", "[survey]") {
+  std::vector<StationData> stations = stations_on_line(130.0, 2.0);
+  const auto warning = [&](double max_period_s) -> std::string {
+    Selection selection = impedances;
+    selection.max_period_s = max_period_s;
+    for (const auto& each : warnings_of(
+             [&] { (void)io::survey::observe(stations, {.strike = StrikeChoice::from_data}, selection); }))
+      if (each.id.ends_with("#strike_of_decades")) return each.text;
+    return "";
+  };
+  CHECK(warning(1e6).empty());
+  for (StationData& station : stations)
+    for (StationRow& row : station.rows)
+      if (1.0 / row.frequency_hz >= 10.0) row.azimuths = ChannelAzimuths::along(row.azimuths.hx_deg + 30.0);
+  CHECK_THAT(warning(1e6), Catch::Contains("0.1 to 1 s 62 or 152 ± 2, ") &&
+                               Catch::Contains("10 to 100 s 2 or 92 ± 1 degrees") &&
+                               Catch::Contains("data.period_min_s") && Catch::Contains("--dim 3"));
+  CHECK(warning(5.0).empty());  // none is named that is not used
+}
+
 TEST_CASE("observe: layers have no strike, and a line along strike is warned of", "[survey]") {
   Observations observed;
   const auto warns = [&](double azimuth_deg, double contrast, const std::string& id) {

@@ -72,11 +72,18 @@ TEST_CASE("arrows: those of Parkinson point towards a conductor, those of Wiese 
 
 TEST_CASE("strike: its words name both azimuths, and tippers have one for each station") {
   CHECK(in_words(std::nullopt).empty());
-  CHECK(in_words(Strike{.azimuth_deg = 34.0, .error_deg = 5.0, .rms = 1.0, .worst_rms = 1.0, .n_rows = 50}) ==
-        "any");
-  CHECK(
-      in_words(Strike{.azimuth_deg = 34.0, .error_deg = 5.0, .rms = 1.0, .worst_rms = 30.0, .n_rows = 50}) ==
-      "34 or 124 ± 5");
+  CHECK(in_words(Strike{.azimuth_deg = 34.0,
+                        .error_deg = 5.0,
+                        .rms = 1.0,
+                        .worst_rms = 1.0,
+                        .n_rows = 50,
+                        .n_freedom = 199}) == "any");
+  CHECK(in_words(Strike{.azimuth_deg = 34.0,
+                        .error_deg = 5.0,
+                        .rms = 1.0,
+                        .worst_rms = 30.0,
+                        .n_rows = 50,
+                        .n_freedom = 199}) == "34 or 124 ± 5");
   StationData east, silent;
   StationRow& row = east.row_at(0.5);
   row.values[Element::tzx] = 0.0;
