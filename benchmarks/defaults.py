@@ -182,6 +182,7 @@ VARIANTS = {
     "rho_floor": ["data.floors.log10_rho=0.1"],
     "huber": ["misfit.huber_threshold=1.5"],
     "ln_z": ["regularization.depth_weight_exponent=1", "regularization.horizontal_depth_exponent=-1", "regularization.horizontal_weight=0.1"],
+    "edges": ["regularization.edges_reach=0.3"],
     "wide": ["regularization.horizontal_weight=3"],
 }
 IN_TABLE = list(VARIANTS)[:2]

@@ -32,6 +32,12 @@ void check(const RoughnessOptions& options) {
     throw core::InvalidArgument("inversion::roughness_operator#wrong_smallness",
                                 "expected a smallness length of 0 or more, got {} m",
                                 options.smallness_length_m);
+  if (!std::isfinite(options.edges_reach) || options.edges_reach < 0.0 ||
+      (options.order == 2 && options.edges_reach > 0.0))
+    throw core::InvalidArgument("inversion::roughness_operator#wrong_edges_reach",
+                                "expected a reach of the edges of 0 or more, and 0 with order 2, got {} with "
+                                "order {}",
+                                options.edges_reach, options.order);
   for (const mesh::Tear& tear : options.tears) mesh::check(tear);
 }
 
@@ -58,13 +64,34 @@ class Weights {
   }
   /// Returns area of a face / distance of the centres; only the part that tears and areas leave of the face
   /// counts.
-  [[nodiscard]] double conductance(const mesh::Face& face) const {
+  [[nodiscard]] double conductance(const mesh::Face& face) const { return beyond_edges(face) * inside(face); }
+
+ private:
+  [[nodiscard]] double inside(const mesh::Face& face) const {
     const auto centre = [&](Eigen::Index cell) { return cells_.centre[static_cast<std::size_t>(cell)]; };
     return weight_across(options_.tears, centre(face.a), centre(face.b)) *
            options_.areas.weight_across(face.a, face.b) * face.area / face.distance;
   }
 
- private:
+  /// Returns how many times as large a face along the edges of the grid is with its part beyond them.
+  [[nodiscard]] double beyond_edges(const mesh::Face& face) const {
+    const double reach = options_.edges_reach * depth_;
+    if (reach == 0.0) return 1.0;
+    const auto& [n_z, n_y, n_x] = cells_.shape;
+    const Eigen::Index ix = face.a % n_x, iy = (face.a / n_x) % n_y, iz = face.a / n_x / n_y;
+    const mesh::Point& centre = cells_.centre[static_cast<std::size_t>(face.a)];
+    double factor = 1.0;
+    const auto widen = [&](mesh::Axis across, bool is_outermost, double to_edge_m) {
+      if (across != face.normal && is_outermost) factor *= 1.0 + reach / (2.0 * to_edge_m);
+    };
+    const mesh::Box& ends = cells_.extent;
+    widen(mesh::Axis::x, n_x > 1 && ix == 0, centre.x_m - ends.x_m.from);
+    widen(mesh::Axis::x, n_x > 1 && ix == n_x - 1, ends.x_m.to - centre.x_m);
+    widen(mesh::Axis::y, n_y > 1 && iy == 0, centre.y_m - ends.y_m.from);
+    widen(mesh::Axis::y, n_y > 1 && iy == n_y - 1, ends.y_m.to - centre.y_m);
+    widen(mesh::Axis::z, n_z > 1 && iz == n_z - 1, ends.z_m.to - centre.z_m);
+    return factor;
+  }
   [[nodiscard]] double relative_depth(double z_m) const {
     return (z_m - cells_.extent.z_m.from + options_.depth_weight_z0_m) /
            (depth_ + options_.depth_weight_z0_m);

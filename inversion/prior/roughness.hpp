@@ -31,6 +31,9 @@ struct RoughnessOptions {
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×
                                     ///< the longest side of the grid
+  /// The outermost columns and the lowest layer stand for all that lies beyond. Along the edges their faces
+  /// count as if they reached outwards by this share of the grid's depth. 0: as they are; order 1 alone.
+  double edges_reach = 0.0;
   std::vector<physics::mesh::Tear> tears{};  ///< places at which the model may jump
   physics::mesh::Areas areas{};              ///< cells between whose areas it may
   /// A covariance that smooths by cells; all else here is without meaning then.

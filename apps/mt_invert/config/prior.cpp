@@ -47,7 +47,11 @@ Rows<RegularizationConfig> roughness_rows() {
               "as `depth_weight_exponent`; in a volume without learned prior `-1.0` where that is open, too"),
       row("depth_weight_z0_m", of(&O::depth_weight_z0_m), lengths(), "z0"),
       row("smallness_length_m", of(&O::smallness_length_m), lengths_or_zero(1e15),
-          "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth"));
+          "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth"),
+      row("edges_reach", of(&O::edges_reach), within(0.0, 10.0),
+          "share of the grid's depth by which the outermost columns and the lowest layer, which stand for "
+          "all "
+          "beyond, count wider and deeper along the edges; order 1"));
 }
 
 /// `what`: what the norm counts. Where it is not given, ε is the usual one of the norm.

@@ -138,3 +138,26 @@ TEST_CASE("roughness of cells: layers cost what a section of one column of width
   CHECK(same_bits(inversion::prior::scaled_gradient(layers, {}),
                   inversion::prior::scaled_gradient(column, {})));
 }
+
+TEST_CASE(
+    "roughness: the outermost cells count along the edges as far as they reach, and constants stay free") {
+  const auto grid = physics::mesh::TensorGrid::section({0.0, 100.0, 300.0, 400.0}, {0.0, 50.0, 200.0});
+  const auto cost = [&](const Eigen::VectorXd& model, double reach) {
+    return (roughness_operator(grid, {.smallness_length_m = 1e12, .edges_reach = reach}) * model)
+        .squaredNorm();
+  };
+  const auto only = [&](int iz, int iy) {
+    Eigen::VectorXd model = Eigen::VectorXd::Zero(grid.n_cells());
+    model[grid.index(iz, iy)] = 1.0;
+    return model;
+  };
+  // The upper left cell: its lower face is 100 m wide, and with half of the depth, 100 m, twice as wide.
+  CHECK(cost(only(0, 0), 0.0) == Approx(100.0 / 100.0 + 50.0 / 150.0));
+  CHECK(cost(only(0, 0), 0.5) == Approx(200.0 / 100.0 + 50.0 / 150.0));
+  // The lowest cell of the middle: its sides are 150 m high, and reach 100 m below the grid.
+  CHECK(cost(only(1, 1), 0.0) == Approx(200.0 / 100.0 + 2.0 * 150.0 / 150.0));
+  CHECK(cost(only(1, 1), 0.5) == Approx(200.0 / 100.0 + 2.0 * 250.0 / 150.0));
+  CHECK(cost(Eigen::VectorXd::Ones(grid.n_cells()), 0.5) == Approx(0.0).margin(1e-12));
+  CHECK_THROWS_AS(roughness_operator(grid, {.edges_reach = -0.1}), core::InvalidArgument);
+  CHECK_THROWS_AS(roughness_operator(grid, {.order = 2, .edges_reach = 0.3}), core::InvalidArgument);
+}
