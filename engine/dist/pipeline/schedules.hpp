@@ -55,7 +55,7 @@ struct PipelineSchedule {
 /// as many leaves as there are ranks from it to the last one.
 [[nodiscard]] PipelineSchedule one_f_one_b(int n_ranks, int n_leaves);
 /// Returns 1F1B with several chunks per rank: chunk c lies on rank c mod n. Leaves go through the chunks of a
-/// rank in groups of n, so that ranks start earlier, at the price of more messages and kept leaves. errors:
+/// rank in groups of n. So ranks start earlier, at the price of more messages and kept leaves. errors:
 /// InvalidArgument for fewer than one chunk, and for leaves that are no multiple of the ranks.
 [[nodiscard]] PipelineSchedule interleaved(int n_ranks, int n_leaves, int chunks_per_rank);
 /// Returns the schedule with two chunks per rank in the form of a V: rank r has chunks r and 2 n − 1 − r.
