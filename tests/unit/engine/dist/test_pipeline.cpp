@@ -5,6 +5,7 @@
 #include "engine/dist/pipeline/timeline.hpp"
 #include "engine/dist/transport/local.hpp"
 #include "engine/dist/transport/sim.hpp"
+#include "engine/inspect/profile.hpp"
 #include "engine/nn/linear.hpp"
 #include "engine/nn/normalization.hpp"
 #include "engine/ops/ops.hpp"
@@ -94,6 +95,29 @@ TEST_CASE("pipeline: the list of a user gives the same bits", "[engine]") {
                     "rank 1, chunks 1, leaves 3: F1.1 F1.0 B1.1 F1.2 B1.2 B1.0 W1.2 W1.1 W1.0\n"));
   const PipelineNetwork network(3, 3);
   CHECK(step_on_threads(network, own) == network.whole_step());
+}
+
+TEST_CASE("pipeline: split backward passes compute nothing twice", "[engine]") {
+  const PipelineNetwork network(2, 4);
+  PipelineSchedule whole{4, {{{0, 1}, {}}}}, split = whole;
+  for (int leaf = 0; leaf < 4; ++leaf) {
+    using enum PipelinePass;
+    const auto add = [&](PipelineSchedule& schedule, PipelinePass pass, int chunk) {
+      schedule.ranks[0].items.push_back({PipelineAction::compute, pass, chunk, leaf});
+    };
+    for (const int chunk : {0, 1}) add(whole, forward, chunk), add(split, forward, chunk);
+    for (const int chunk : {1, 0}) add(whole, both, chunk), add(split, backward, chunk);
+    for (const int chunk : {0, 1}) add(split, weights, chunk);
+  }
+  const auto products_of = [&](const PipelineSchedule& schedule) {
+    const Profile profile = Profile::of([&] { (void)network.step(lone_rank(), schedule); });
+    const auto found = std::ranges::find_if(
+        profile.ops(), [](const OpProfile& each) { return each.op.starts_with("dot_general"); });
+    REQUIRE(found != profile.ops().end());
+    return std::pair(found->calls, found->flops);
+  };
+  CHECK(products_of(whole).first == 4 * (2 + 1 + 2));  // two forwards, one for activations, two for weights
+  CHECK(products_of(split) == products_of(whole));
 }
 
 TEST_CASE("pipeline: modules are chunks, and their state is that of one rank", "[engine]") {

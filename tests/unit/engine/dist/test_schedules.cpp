@@ -192,6 +192,19 @@ TEST_CASE("schedules: two small ones, written by hand", "[engine]") {
         "rank 1, chunks 1 2, leaves 1: <F0.0 F1.0 F2.0 >F2.0 <B3.0 B2.0 W2.0 B1.0 >B1.0 W1.0\n");
 }
 
+TEST_CASE("schedules: each chunk that lies elsewhere costs two messages per leaf", "[engine]") {
+  const auto n_sends = [](const PipelineSchedule& schedule) {
+    std::ptrdiff_t n = 0;
+    for (const RankSchedule& rank : schedule.ranks)
+      n += std::ranges::count(rank.items, PipelineAction::send, &PipelineItem::action);
+    return n;
+  };
+  CHECK(n_sends(gpipe(4, 8)) == 2 * 8 * 3);
+  CHECK(n_sends(one_f_one_b(4, 8)) == 2 * 8 * 3);
+  CHECK(n_sends(interleaved(4, 8, 2)) == 2 * 8 * 7);
+  CHECK(n_sends(zero_bubble_v(4, 8)) == 2 * 8 * 6);  // the two chunks of the last rank are neighbours
+}
+
 TEST_CASE("schedules: one of a user is checked like the others", "[engine]") {
   const PipelineSchedule own =
       with_messages(schedule_from("rank 0, chunks 0, leaves 2: F0.0 F0.1 B0.0 B0.1 W0.1 W0.0\n"
