@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines over processes: the bits of the step in one piece.
 #include "engine/dist/mpi/world.hpp"
+#include "engine/dist/pipeline/timeline.hpp"
+#include "engine/dist/transport/sim.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/dist/all_schedules.hpp"
@@ -29,6 +31,23 @@ TEST_CASE("pipeline on mpi: gradients have the bits of the step in one piece", "
           CHECK(own.loss == (has_last ? whole.loss : std::vector<double>()));
         }
       }
+    }
+  });
+}
+
+TEST_CASE("pipeline on mpi: clocks around processes are those of the timeline", "[engine][mpi]") {
+  with_mpi_world(MPI_COMM_WORLD, [](const World& world) {
+    const int ranks = world->size();
+    for (const auto& [name, schedule] : tests::all_schedules(ranks, 2 * ranks)) {
+      INFO(name << " on " << ranks << " ranks");
+      const PipelineCosts costs = equal_costs(schedule, 1.0, 1.25, 0.5);
+      const auto sim = std::make_shared<SimTransport>(world, costs.links);
+      const PipelineNetwork network(schedule.n_chunks(), 2 * ranks);
+      (void)network.step(sim, schedule, {.computed = [&](const PipelineItem& item) {
+                           sim->advance(costs.compute_s(item));
+                         }});
+      const PipelineTimeline timeline = timeline_of(schedule, costs);
+      CHECK(sim->now_s() == timeline.items[static_cast<std::size_t>(world->rank())].back().end_s);
     }
   });
 }
