@@ -259,12 +259,22 @@ void Checker::check_progress(int n_buffers) {
     const std::size_t position = at[static_cast<std::size_t>(rank)];
     if (position == items_of(rank).size()) continue;
     const PipelineItem& item = items_of(rank)[position];
-    const bool sends = item.action == Action::send;
-    const int peer = sends ? target_of(item) : rank_of(item.chunk);
-    report(Kind::deadlock, rank, position, text_of(item),
-           "expected rank {} to {} {} with {} per channel, but ranks wait for each other", peer,
-           sends ? "make room for" : "get as far as sending what is received by", text_of(item),
-           n_buffers == unlimited_buffers ? "unlimited buffers" : fmt::format("buffers for {}", n_buffers));
+    // Channels match, so the other rank cannot have ended before.
+    const std::string buffers =
+        n_buffers == unlimited_buffers ? "any number of buffers" : fmt::format("buffers for {}", n_buffers);
+    if (item.action == Action::send) {
+      report(
+          Kind::deadlock, rank, position, text_of(item),
+          "expected rank {} to make room for {}, but it waits as well, with {} between two ranks; take more "
+          "buffers or another order",
+          target_of(item), text_of(item), buffers);
+    } else {
+      PipelineItem sent = item;
+      sent.action = Action::send;
+      report(Kind::deadlock, rank, position, text_of(item),
+             "expected {} from rank {}, but it waits as well, with {} between two ranks; take another order",
+             text_of(sent), rank_of(item.chunk), buffers);
+    }
   }
 }
 

@@ -9,8 +9,8 @@ namespace lodestone::engine {
 
 /// Modelled times of a step. Functions may tell chunks and leaves apart.
 struct PipelineCosts {
-  std::function<double(const PipelineItem&)> compute_s;                                ///< a computation
-  std::function<double(const PipelineItem&)> bytes = [](const auto&) { return 0.0; };  ///< a message
+  std::function<double(const PipelineItem&)> compute_s = [](const auto&) { return 0.0; };  ///< a computation
+  std::function<double(const PipelineItem&)> bytes = [](const auto&) { return 0.0; };      ///< a message
   Links links = [](int, int) { return LinkSpeed(); };
 };
 /// Returns costs of chunks that are equal shares of the network. `forward_s`, `backward_s`, `weights_s`:
