@@ -17,10 +17,10 @@ namespace lodestone::engine {
 using LabelCuts = std::vector<Cut>;
 
 /// Returns what the row of an instruction says of its axes. A label is whole where an operand that is no
-/// array depends on it, or a result lacks it though it is free. All labels of an effect are.
+/// array depends on it, or a result lacks it though it is free. All labels of an effect are whole.
 [[nodiscard]] AxisMap axis_map_of(const Program& program, const Instruction& instruction);
-/// Returns whether a label can be cut so: no leaf is empty where the op does not take empty parts, and the
-/// terms of a reduced label have room for one more axis per mesh axis.
+/// Returns whether a label can be cut so. No leaf may be empty where the op does not take empty parts. Terms
+/// of a reduced label need room for one more axis per mesh axis.
 [[nodiscard]] bool can_cut(const OpInfo& op, const AxisMap& map, int label, const Cut& cut,
                            const DeviceMesh& mesh);
 /// Returns whether the leaves of a cut label are computed one by one.

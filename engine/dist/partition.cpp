@@ -390,8 +390,8 @@ class Counter {
     return n;
   }
 
-  /// Returns the bytes that ranks receive while terms combine. Each rank of a group of g receives (g - 1) / g
-  /// of a sum that is cut, and twice as much of one that is the same.
+  /// Returns the bytes that ranks receive while terms combine. Each of g ranks receives (g - 1) / g of a sum
+  /// that is cut. Of one that is the same, it receives twice as much.
   [[nodiscard]] std::int64_t combining(const Work& work, ValueId id, std::uint32_t k) const {
     double elements = 0.0;
     const std::vector<int> labels = work.reduced();
