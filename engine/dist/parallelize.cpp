@@ -63,6 +63,9 @@ Program without_calls(Program program, std::source_location where) {
   return program;
 }
 
+/// Recordings that are kept at a time; beyond them the oldest goes.
+constexpr std::size_t most_entries = 8;
+
 /// A recorded function as ranks run it, and the calls that it is for.
 struct Entry {
   std::vector<Aval> arguments;
@@ -130,6 +133,7 @@ class Parallelized::State {
     if (entry == entries_.end()) {
       std::shared_ptr<const Entry> made = entry_for(std::move(avals), where);
       if (!made) return f_(arguments);
+      if (entries_.size() == most_entries) entries_.erase(entries_.begin());
       entry = entries_.insert(entries_.end(), std::move(made));
     }
     latest_ = *entry;

@@ -24,7 +24,7 @@ struct Pin {
 [[nodiscard]] std::string zero_over(std::string_view mesh_axis);
 
 struct ParallelOptions {
-  /// Of several pins that fit a tensor the first one counts. Tensors have names as inputs, as cells, and
+  /// Layouts by name. The first pin that fits a tensor counts. Tensors have names as inputs, as cells, and
   /// where `checkpoint_name` gives them one.
   std::vector<Pin> pins = {};
   std::vector<std::string> inputs = {};   ///< names of the inputs; others are "0", "1", …
@@ -56,8 +56,9 @@ class Parallelized {
 
 /// Returns a function of one machine as one that the ranks of a mesh run together.
 ///
-/// f is recorded as `compile` records it, derivatives included; what is not pinned follows. The bits of all
-/// results depend on pins and shards, not on the number of ranks. `where`: for messages.
+/// f is recorded as `compile` records it, derivatives included. What is not pinned follows, but parameters
+/// then stay whole. The bits of all results depend on pins and shards, not on the number of ranks. `where`:
+/// for messages.
 [[nodiscard]] Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,
                                        ParallelOptions options = {},
                                        std::source_location where = std::source_location::current());

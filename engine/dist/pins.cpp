@@ -124,8 +124,17 @@ LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, con
     task.pins.push_back({value, checked_layout(*pin, name, aval, mesh),
                          fmt::format("\"{}\" by pin \"{}\"", name, pin->name)});
   }
-  for (std::size_t i = 0; i < recorded.read.size(); ++i)
-    task.held_in_pieces.push_back(static_cast<ValueId>(recorded.n_arguments() + i));
+  for (std::size_t i = 0; i < recorded.read.size(); ++i) {
+    const auto value = static_cast<ValueId>(recorded.n_arguments() + i);
+    task.held_in_pieces.push_back(value);
+    const bool is_pinned =
+        std::ranges::any_of(task.pins, [&](const PinnedValue& each) { return each.value == value; });
+    if (is_pinned || recorded.read[i].role() != Variable::Role::parameter) continue;
+    // Moments may be cut by themselves; parameters follow nobody.
+    const Shape& shape = recorded.program.values()[value].aval.shape;
+    task.pins.push_back({value, whole_layout(shape.rank(), mesh),
+                         fmt::format("\"{}\", a parameter without a pin", values[value].name)});
+  }
   for (const auto& [input, output] : recorded.donors())
     task.cells.emplace_back(input, recorded.program.outputs()[output]);
   return task;

@@ -78,6 +78,21 @@ TEST_CASE("parallelize: cut moments and weights have the same bytes on 1 to 8 ra
   check_any_ranks(Training::transformer, pins);
 }
 
+TEST_CASE("parallelize: parameters without a pin stay whole, whatever their moments are", "[engine]") {
+  run_ranks(2, [](const World& world) {
+    const Training training = Training::layers();
+    std::vector<Pin> pins = data_parallel;
+    pins.push_back({"optimizer.*moment*", zero_over("data")});
+    (void)training.trained(world, DeviceMesh({{"data", 2}}), pins, 1);
+    for (const auto& [name, cell] : training.cells()) {
+      const auto error = error_of<core::InvalidArgument>([&] { (void)cell.value().eval(); });
+      const bool is_moment = name.find("moment") != std::string::npos;
+      if (is_moment != (error.id() == "cut_cell"))
+        throw core::InvalidArgument("test#whole", "\"{}\" is {} whole", name, is_moment ? "" : "not");
+    }
+  });
+}
+
 TEST_CASE("parallelize: weights cut over a model train as on one machine", "[engine]") {
   const std::vector<Pin> pins{
       {"batch.*", "[data]"}, {"net.*.up.weight", "[whole, model]"}, {"net.*.down.weight", "[model, whole]"}};
