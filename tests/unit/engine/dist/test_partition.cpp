@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs cut over ranks by random pins give the bits of one rank with as many shards, and the numbers of
 // the program as it was.
+#include "engine/compile/rewrite.hpp"
 #include "engine/core/error.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/testing/difference.hpp"
+#include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/dist/cut_functions.hpp"
 #include "tests/unit/engine/sample_functions.hpp"
 
-#include <mutex>
+#include <map>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -174,4 +176,42 @@ TEST_CASE("partition: every row gives the bits of one rank, however it is cut", 
     if (is_plain && row.op_class != OpClass::control) check_cut(sample.f, sample.inputs, ++n, sample.name);
   });
   CHECK(n > 1000);
+}
+
+TEST_CASE("partition: with one shard a program stays as it is, with two it gains moves alone", "[engine]") {
+  const auto loss = [](const Tensors& in) -> Tensors {
+    return {sum(square(tanh(matmul(tanh(matmul(in[0], in[1])), in[2]))))};
+  };
+  const auto f = [&](const Tensors& in) { return value_and_grad(loss, in).gradients; };
+  const Tensors inputs{zeros({6, 4}), zeros({4, 5}), zeros({5, 3})};
+  const Program program = tests::program_of(f, inputs);
+  const auto rows_of = [](const Program& its) {
+    std::map<std::string, int> n;
+    const Rewritten plain = rewritten(its);
+    for (const Instruction& each : plain.program.instructions()) {
+      if (each.op->name != "reshape") ++n[each.op->name];  // looks at what has no gaps
+    }
+    return n;
+  };
+  const std::map<std::string, int> expected = rows_of(program);
+  for (const int size : {1, 2}) {
+    const DeviceMesh mesh({{"data", size}});
+    const MeshLayout rows = layout_from("[data, whole]", mesh);
+    const MeshLayout whole = whole_layout(2, mesh);
+    LayoutTable table = propagate(program, mesh, {.pins = {{0, rows, "x"}}});
+    const auto cut = std::make_shared<const CutProgram>(
+        CutProgram{program, std::move(table), {rows, whole, whole}, {rows, whole, whole}, mesh});
+    std::map<std::string, int> got;
+    run_ranks(size, [&](const World& world) {
+      Tensors pieces = inputs;
+      pieces[0] = zeros({6 / size, 4});
+      const Program of_rank = tests::program_of(partition(cut, world), pieces);
+      if (world->rank() == 0) got = rows_of(of_rank);
+    });
+    if (size == 2) {
+      CHECK(got["all_reduce"] == 2);  // of the two weights
+      got.erase("all_reduce");
+    }
+    CHECK(got == expected);
+  }
 }
