@@ -8,21 +8,24 @@
 #include "engine/graph/op_info.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/rule_args.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <algorithm>
 
 namespace lodestone::engine {
 namespace {
 
-/// The tensor of which this rank keeps a piece.
+/// The tensor of which this rank keeps a piece, in a cell of its own: there it is replaced in place.
 struct Kept {
-  std::string cell;
+  Variable piece;
   Placement place;
   World world;
 };
 using KeptPtr = std::shared_ptr<const Kept>;
-[[maybe_unused]] std::string attr_text(const KeptPtr& kept) { return kept->cell; }
-[[maybe_unused]] std::uint64_t attr_hash(const KeptPtr& kept) { return std::hash<std::string>{}(kept->cell); }
+[[maybe_unused]] std::string attr_text(const KeptPtr& kept) { return kept->piece.name(); }
+[[maybe_unused]] std::uint64_t attr_hash(const KeptPtr& kept) {
+  return std::hash<std::string>{}(kept->piece.name());
+}
 [[maybe_unused]] bool attr_equals(const KeptPtr& a, const KeptPtr& b) { return a == b; }
 
 struct PieceAttrs {
@@ -41,7 +44,7 @@ const OpInfo& row_of_pieces() {
       throw core::InvalidArgument("parallelize#cut_cell",
                                   "expected a cell whose elements are here, but \"{}\" is cut as {} over the "
                                   "ranks of {}; read gathered(variable), on all of them",
-                                  kept.cell, text_of(kept.place.layout, kept.place.mesh),
+                                  kept.piece.name(), text_of(kept.place.layout, kept.place.mesh),
                                   kept.place.mesh.text());
     };
     return made;
@@ -60,9 +63,30 @@ std::uint64_t number_of_move(Transport& transport) {
   return detail::mixed(moves_of_cells, transport.next_number(moves_of_cells) + 1);
 }
 
-Tensor moved(const Tensor& value, const Kept& from, const Placement& to, const World& world) {
-  const std::vector<RouteStep> steps = route(from.place, to, value.shape());
-  return relaid(*world, steps, Tensor(value.node().inputs[0]), value.dtype(), number_of_move(*world));
+/// Returns the box of this rank in another placement.
+Tensor moved(const Kept& from, const Shape& shape, const Placement& to, const World& world) {
+  const Tensor piece = from.piece.value();
+  return relaid(*world, route(from.place, to, shape), piece, piece.dtype(), number_of_move(*world));
+}
+
+/// Returns a tensor that stands for all of which a rank has a piece.
+Tensor stand_in(const Variable& cell, const Variable& piece, const Placement& place, const World& world) {
+  NodePtr node(new Node);
+  node->op = &row_of_pieces();
+  node->attrs = make_attrs(PieceAttrs{std::make_shared<const Kept>(Kept{piece, place, world})});
+  node->aval = cell.aval();
+  node->thread = thread_number();
+  return Tensor(std::move(node));
+}
+
+/// Returns the piece of this rank of what a cell holds, in memory of its own.
+Tensor piece_in(const Variable& cell, const Placement& place, const World& world) {
+  const Tensor value = cell.value();
+  if (const Kept* known = piece_of(value)) return moved(*known, value.shape(), place, world);
+  const Box box = box_of(place.layout, value.shape(), place.mesh, world->rank());
+  Tensor piece = value;
+  for (int axis = 0; axis < value.rank(); ++axis) piece = slice(piece, axis, box.first[axis], box.end(axis));
+  return Tensor::from_bytes(without_gaps({piece})[0].bytes(), piece.aval());
 }
 
 }  // namespace
@@ -74,39 +98,35 @@ bool is_in_pieces(const Placement& place, const Shape& shape) {
          shape.rank() > 0;
 }
 
-Tensor kept_piece(const Tensor& piece, const Placement& place, const Variable& cell, const World& world) {
-  NodePtr node(new Node);
-  node->op = &row_of_pieces();
-  node->inputs = InputList(1);
-  node->inputs[0] = piece.node_pointer();
-  node->attrs = make_attrs(PieceAttrs{std::make_shared<const Kept>(Kept{cell.name(), place, world})});
-  node->aval = cell.aval();
-  node->thread = thread_number();
-  return Tensor(std::move(node));
+Variable cell_of_piece(const Variable& cell, const Placement& place, const World& world) {
+  const Tensor value = cell.value();
+  if (!is_in_pieces(place, value.shape())) return cell;
+  if (const Kept* known = piece_of(value)) {
+    if (known->world == world && known->place.mesh == place.mesh &&
+        same_places(known->place.layout, place.layout, value.shape(), place.mesh))
+      return known->piece;
+  }
+  const Variable piece(cell.name(), piece_in(cell, place, world), Variable::Role::state);
+  cell.assign(stand_in(cell, piece, place, world));
+  return piece;
 }
 
-Tensor piece_in(const Variable& cell, const Placement& place, const World& world) {
-  const Tensor value = cell.value();
-  const Kept* known = piece_of(value);
-  if (known != nullptr) {
-    const bool is_there = known->place.mesh == place.mesh && known->world == world &&
-                          same_places(known->place.layout, place.layout, value.shape(), place.mesh);
-    return is_there ? Tensor(value.node().inputs[0]) : moved(value, *known, place, world);
+void renew_piece(const Variable& cell, const Variable& piece, const Placement& place, const World& world) {
+  const Kept* known = piece_of(cell.value());
+  if (piece == cell) {
+    if (known != nullptr) cell.assign(gathered(cell));
+  } else if (known == nullptr || !(known->piece == piece)) {
+    piece.assign(piece_in(cell, place, world));
+    cell.assign(stand_in(cell, piece, place, world));
   }
-  const Box box = box_of(place.layout, value.shape(), place.mesh, world->rank());
-  Tensor piece = value;
-  for (int axis = 0; axis < value.rank(); ++axis) {
-    if (box.shape[axis] != value.dim(axis)) piece = slice(piece, axis, box.first[axis], box.end(axis));
-  }
-  return piece.eval();
 }
 
 Tensor gathered(const Variable& variable, std::source_location) {
   const Tensor value = variable.value();
   const Kept* known = piece_of(value);
   if (known == nullptr) return value;
-  return moved(value, *known, {whole_layout(value.rank(), known->place.mesh), known->place.mesh},
-               known->world);
+  const Placement whole{whole_layout(value.rank(), known->place.mesh), known->place.mesh};
+  return moved(*known, value.shape(), whole, known->world);
 }
 
 }  // namespace lodestone::engine

@@ -11,12 +11,13 @@ namespace lodestone::engine {
 
 /// Returns whether some rank has less than all of a tensor.
 [[nodiscard]] bool is_in_pieces(const Placement& place, const Shape& shape);
-/// Returns a tensor of the whole's aval that keeps the piece of this rank. Its elements cannot be read; the
-/// error names `gathered`.
-[[nodiscard]] Tensor kept_piece(const Tensor& piece, const Placement& place, const Variable& cell,
-                                const World& world);
-/// Returns the piece of this rank of what a cell holds, for a placement. collective where the cell holds
-/// pieces of another one. errors: those of `Transport::test`.
-[[nodiscard]] Tensor piece_in(const Variable& cell, const Placement& place, const World& world);
+/// Returns the cell that holds the piece of this rank of what another cell holds. It is made where there is
+/// none yet: the other one then holds a tensor whose elements cannot be read, with an error that names
+/// `gathered`. Returns the cell itself for a placement without pieces. collective where pieces must move.
+/// errors: those of `Transport::test`.
+[[nodiscard]] Variable cell_of_piece(const Variable& cell, const Placement& place, const World& world);
+/// Lets a piece be that of what a cell holds now, whatever was assigned meanwhile. `piece`: what
+/// `cell_of_piece` gave. collective and errors as there.
+void renew_piece(const Variable& cell, const Variable& piece, const Placement& place, const World& world);
 
 }  // namespace lodestone::engine

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/dist/parallelize.hpp"
 
-#include "engine/compile/compile.hpp"
 #include "engine/compile/recorded_function.hpp"
 #include "engine/core/error.hpp"
 #include "engine/dist/cells.hpp"
@@ -66,11 +65,17 @@ Program without_calls(Program program, std::source_location where) {
 /// Recordings that are kept at a time; beyond them the oldest goes.
 constexpr std::size_t most_entries = 8;
 
+/// A cell of the function with the one that holds what this rank has of it: a piece, or all.
+struct CutCell {
+  Variable whole, own;
+  Placement place;
+};
+
 /// A recorded function as ranks run it, and the calls that it is for.
 struct Entry {
   std::vector<Aval> arguments;
   std::vector<HostChoice> choices;
-  Variables read, assigned;
+  std::vector<CutCell> cells;
   std::vector<Feed> feeds;
   std::vector<PinnedValue> pins;
   std::shared_ptr<const CutProgram> cut;
@@ -79,12 +84,6 @@ struct Entry {
   [[nodiscard]] bool fits(std::span<const Aval> avals) const {
     return std::ranges::equal(arguments, avals) &&
            std::ranges::all_of(choices, [](const HostChoice& each) { return each.now() == each.then; });
-  }
-  [[nodiscard]] Placement place_of_read(std::size_t i) const {
-    return {cut->inputs[arguments.size() + i], cut->mesh};
-  }
-  [[nodiscard]] Placement place_of_assigned(std::size_t i) const {
-    return {cut->outputs[cut->outputs.size() - assigned.size() + i], cut->mesh};
   }
 };
 
@@ -115,6 +114,43 @@ std::vector<MeshLayout> layouts_of_outputs(const RecordedFunction& recorded, con
   return result;
 }
 
+/// Returns the cells that a function reads, then those that it only assigns, with their pieces.
+std::vector<CutCell> cut_cells(const RecordedFunction& recorded, const CutProgram& cut, const World& world) {
+  std::vector<CutCell> result;
+  const auto add = [&](const Variable& cell, const MeshLayout& layout) {
+    const Placement place{layout, cut.mesh};
+    result.push_back({cell, cell_of_piece(cell, place, world), place});
+  };
+  for (std::size_t i = 0; i < recorded.read.size(); ++i)
+    add(recorded.read[i], cut.inputs[recorded.n_arguments() + i]);
+  const std::size_t first = cut.outputs.size() - recorded.assigned.size();
+  for (std::size_t i = 0; i < recorded.assigned.size(); ++i) {
+    if (std::ranges::find(recorded.read, recorded.assigned[i]) == recorded.read.end())
+      add(recorded.assigned[i], cut.outputs[first + i]);
+  }
+  return result;
+}
+
+/// Returns a function of arguments and numbers of the host that reads and assigns the cells of this rank.
+Function function_of_rank(const RecordedFunction& recorded, const std::vector<CutCell>& cells, Function cut) {
+  Variables read, assigned;
+  for (std::size_t i = 0; i < recorded.read.size(); ++i) read.push_back(cells[i].own);
+  for (const Variable& each : recorded.assigned)
+    assigned.push_back(
+        std::ranges::find_if(cells, [&](const CutCell& cell) { return cell.whole == each; })->own);
+  const auto n = static_cast<std::ptrdiff_t>(recorded.n_arguments());
+  return [read, assigned, n, cut = std::move(cut)](const Tensors& given) {
+    Tensors inputs(given.begin(), given.begin() + n);
+    for (const Variable& each : read) inputs.push_back(each.value());
+    inputs.insert(inputs.end(), given.begin() + n, given.end());
+    Tensors outputs = cut(inputs);
+    const std::size_t n_results = outputs.size() - assigned.size();
+    for (std::size_t i = 0; i < assigned.size(); ++i) assigned[i].assign(outputs[n_results + i]);
+    outputs.resize(n_results);
+    return outputs;
+  };
+}
+
 }  // namespace
 
 class Parallelized::State {
@@ -141,6 +177,7 @@ class Parallelized::State {
   }
 
   [[nodiscard]] std::string explain() const { return latest_ ? explained(*latest_->cut, latest_->pins) : ""; }
+  [[nodiscard]] CompileStats stats() const { return latest_ ? latest_->run.stats() : CompileStats(); }
 
  private:
   /// Records the function and cuts it. Null: it captured what a transform may follow.
@@ -157,27 +194,19 @@ class Parallelized::State {
     const auto cut = std::make_shared<const CutProgram>(
         CutProgram{std::move(recorded->program), std::move(table), std::move(in), std::move(out), mesh_});
     check_same_program(*cut, *world_, where_);
+    std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
+    Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
     return std::make_shared<const Entry>(
-        Entry{std::move(avals), host.choices(), recorded->read, recorded->assigned, recorded->feeds,
-              task.pins, cut, compile(partition(cut, world_), {.breaks = Breaks::refused}, where_)});
+        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
+              compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
   }
 
   [[nodiscard]] Tensors run(const Entry& entry, const Tensors& arguments,
                             const std::source_location& where) const {
     Tensors inputs = without_gaps(arguments);
-    for (std::size_t i = 0; i < entry.read.size(); ++i)
-      inputs.push_back(piece_in(entry.read[i], entry.place_of_read(i), world_));
+    for (const auto& [whole, own, place] : entry.cells) renew_piece(whole, own, place, world_);
     for (const Feed& each : entry.feeds) inputs.push_back(each.value());
-    Tensors outputs = entry.run(inputs, where);
-    const std::size_t n_results = outputs.size() - entry.assigned.size();
-    for (std::size_t i = 0; i < entry.assigned.size(); ++i) {
-      const Variable& cell = entry.assigned[i];
-      const Placement place = entry.place_of_assigned(i);
-      const Tensor& value = outputs[n_results + i];
-      cell.assign(is_in_pieces(place, cell.aval().shape) ? kept_piece(value, place, cell, world_) : value);
-    }
-    outputs.resize(n_results);
-    return outputs;
+    return entry.run(inputs, where);
   }
 
   const Function f_;
@@ -194,6 +223,8 @@ Tensors Parallelized::operator()(const Tensors& inputs, std::source_location whe
 }
 
 std::string Parallelized::explain() const { return state_->explain(); }
+
+CompileStats Parallelized::stats() const { return state_->stats(); }
 
 Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh, ParallelOptions options,
                          std::source_location where) {

@@ -2,6 +2,7 @@
 // Functions that are written for one machine and run on the ranks of a mesh.
 #pragma once
 
+#include "engine/compile/compile.hpp"
 #include "engine/dist/layout/layout.hpp"
 #include "engine/dist/transport/transport.hpp"
 #include "engine/record/function.hpp"
@@ -45,6 +46,8 @@ class Parallelized {
   /// Returns a line per value and instruction of what ran last: layout, why, bytes that all ranks receive and
   /// the line of the code. The last line totals bytes and repeated work. Nothing before the first call.
   [[nodiscard]] std::string explain() const;
+  /// Returns counts of the compiled function of this rank that ran last.
+  [[nodiscard]] CompileStats stats() const;
 
  private:
   friend Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,

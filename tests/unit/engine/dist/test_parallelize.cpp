@@ -93,6 +93,24 @@ TEST_CASE("parallelize: parameters without a pin stay whole, whatever their mome
   });
 }
 
+TEST_CASE("parallelize: cells take their new pieces in the memory of the old ones", "[engine]") {
+  run_ranks(2, [](const World& world) {
+    const Training training = Training::layers();
+    const auto step = parallelize(training.step(), world, DeviceMesh({{"data", 2}}),
+                                  {.pins = {{"batch.*", "[data]"}, {"*.weight", zero_over("data")}},
+                                   .inputs = {"batch.x", "batch.y"},
+                                   .cells = training.cells()});
+    for (int i = 0; i < 2; ++i) (void)step(training.batch());
+    const CompileStats before = step.stats();
+    for (int i = 0; i < 3; ++i) (void)step(training.batch());
+    const CompileStats after = step.stats();
+    // Of thirteen cells; those that are ready before the last sum, which may fail, get new memory.
+    if (after.n_undonated - before.n_undonated > 3 * 2 || after.n_traces != 1 || after.n_hits != 4)
+      throw core::InvalidArgument("test#memory", "{} arrays in new memory, {} recordings, {} hits",
+                                  after.n_undonated - before.n_undonated, after.n_traces, after.n_hits);
+  });
+}
+
 TEST_CASE("parallelize: weights cut over a model train as on one machine", "[engine]") {
   const std::vector<Pin> pins{
       {"batch.*", "[data]"}, {"net.*.up.weight", "[whole, model]"}, {"net.*.down.weight", "[model, whole]"}};
