@@ -57,6 +57,13 @@ class Training {
         engine::Sequential({engine::Linear(6, 16, initial), engine::tanh, engine::Linear(16, 3, initial)}),
         {waves_of({24, 6}, 0.7), waves_of({24, 3}, 0.3)}};
   }
+  /// Two layers whose products are large enough for packed kernels, with extents that are no round numbers.
+  static Training wide_layers() {
+    engine::InitialValues initial(5, engine::DType::f32);
+    return {engine::Sequential(
+                {engine::Linear(149, 211, initial), engine::tanh, engine::Linear(211, 67, initial)}),
+            {waves_of({301, 149}, 0.7), waves_of({301, 67}, 0.3)}};
+  }
   /// Two blocks on words.
   static Training transformer() {
     engine::InitialValues initial(6, engine::DType::f32);

@@ -64,6 +64,7 @@ Tensors twice(const Tensors& in, int) { return {in[0] * 2.0}; }
 
 TEST_CASE("parallelize: a training has the same bytes on 1 to 8 ranks", "[engine]") {
   check_any_ranks(Training::layers, data_parallel);
+  check_any_ranks(Training::wide_layers, data_parallel);
 }
 
 TEST_CASE("parallelize: a transformer has the same bytes on 1 to 8 ranks", "[engine]") {

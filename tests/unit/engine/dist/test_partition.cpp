@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/dist/cut_functions.hpp"
 #include "tests/unit/engine/sample_functions.hpp"
+#include "tests/unit/engine/sample_networks.hpp"
 
 #include <map>
 
@@ -85,6 +86,13 @@ void check_cut(const Function& f, const Tensors& inputs, std::uint64_t seed, con
   CHECK(bytes_of(on_ranks) == bytes_of(on_one));
   for (std::size_t i = 0; i < expected.size(); ++i)
     CHECK(gap_of(on_ranks[i], expected[i]) <= 16 * agreement(expected[i].dtype()));
+}
+
+/// Returns whether no row of a program holds a function, which belongs to the thread that has made it.
+bool is_plain(const Program& program) {
+  return std::ranges::all_of(program.instructions(), [](const Instruction& each) {
+    return each.op->op_class != OpClass::control && each.op->op_class != OpClass::external;
+  });
 }
 
 /// A function of 10 to 60 ops on matrices [m, n], products and sums among them, the same for each seed.
@@ -167,15 +175,21 @@ TEST_CASE("partition: random programs with random pins give the bits of one rank
 TEST_CASE("partition: every row gives the bits of one rank, however it is cut", "[engine]") {
   std::uint64_t n = 0;
   tests::for_each_sample_function(2, [&](const tests::SampleFunction& sample) {
-    // Functions that rows hold belong to the thread that has made them.
     const OpInfo& row = op_named(sample.name.substr(0, sample.name.find(' ')));
-    const Program program = tests::program_of(sample.f, sample.inputs);
-    const bool is_plain = std::ranges::all_of(program.instructions(), [](const Instruction& each) {
-      return each.op->op_class != OpClass::control && each.op->op_class != OpClass::external;
-    });
-    if (is_plain && row.op_class != OpClass::control) check_cut(sample.f, sample.inputs, ++n, sample.name);
+    if (row.op_class != OpClass::control && is_plain(tests::program_of(sample.f, sample.inputs)))
+      check_cut(sample.f, sample.inputs, ++n, sample.name);
   });
   CHECK(n > 1000);
+}
+
+TEST_CASE("partition: gradients of networks have the bits of one rank, however they are cut", "[engine]") {
+  int n = 0;
+  for (const tests::SampleNetwork& network : tests::SampleNetworks(DType::f64).all()) {
+    if (!is_plain(tests::program_of(network.f, network.inputs))) continue;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) check_cut(network.f, network.inputs, seed, network.name);
+    ++n;
+  }
+  CHECK(n > 20);
 }
 
 TEST_CASE("partition: with one shard a program stays as it is, with two it gains moves alone", "[engine]") {
