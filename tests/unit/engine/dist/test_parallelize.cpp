@@ -2,8 +2,10 @@
 // Functions of one machine on the ranks of a mesh.
 #include "engine/core/error.hpp"
 #include "engine/dist/transport/local.hpp"
+#include "engine/ops/random.hpp"
 #include "engine/testing/difference.hpp"
 #include "engine/transform/checkpoint.hpp"
+#include "engine/transform/control.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/dist/cut_functions.hpp"
@@ -227,6 +229,29 @@ TEST_CASE("parallelize: a cell in pieces is read by gathered, and by other funct
     (void)rows({two});
     if (bytes_of({gathered(cell)}) != bytes_of({expected * 2.0}))
       throw core::InvalidArgument("test#assigned", "the cell has other elements");
+  });
+}
+
+TEST_CASE("parallelize: loops, branches and random numbers are those of one machine", "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors {
+    const auto decay = [](const Tensors& carry, const Tensors& x) -> Tensors {
+      return {tanh(carry[0] + x[0]), carry[0] * x[0]};
+    };
+    const Scanned each = scan(decay, {in[1]}, {in[0]});
+    const auto twice_it = [](const Tensors& x) -> Tensors { return {x[0] * 2.0}; };
+    const auto as_it_is = [](const Tensors& x) -> Tensors { return {x[0] * 1.0}; };
+    const Tensor chosen = cond(greater(sum(in[0]), 0.0), twice_it, as_it_is, {each.ys[0]})[0];
+    return {each.carry[0], chosen * random_uniform(in[2], {5, 3}, DType::f64), sum(chosen)};
+  };
+  run_ranks(3, [&](const World& world) {
+    const Tensors in{waves_of({5, 3}, 0.5, DType::f64), waves_of({3}, 0.7, DType::f64), random_key(7)};
+    const Tensors expected = f(in);
+    const auto cut = parallelize(f, world, DeviceMesh({{"data", 3}}), {.pins = {{"0", "[data]"}}});
+    const Tensors got = cut(in);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (!(difference(got[i], expected[i]) < 1e-12))
+        throw core::InvalidArgument("test#gap", "result {} differs", i);
+    }
   });
 }
 
