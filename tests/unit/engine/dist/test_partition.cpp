@@ -229,3 +229,27 @@ TEST_CASE("partition: with one shard a program stays as it is, with two it gains
     CHECK(got == expected);
   }
 }
+
+TEST_CASE("partition: a sum that is to be cut is scattered, for half the bytes", "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors { return {matmul(transpose(in[0]), in[0])}; };
+  const Tensors inputs{zeros({6, 8}, DType::f64)};
+  const Program program = tests::program_of(f, inputs);
+  const DeviceMesh mesh({{"data", 2}});
+  const MeshLayout rows = layout_from("[data, whole]", mesh);
+  const auto cut_for = [&](const MeshLayout& out) {
+    LayoutTable table = propagate(
+        program, mesh, {.pins = {{0, rows, "x"}, {program.outputs()[0], out, "out"}}, .held_in_pieces = {0}});
+    return std::make_shared<const CutProgram>(CutProgram{program, std::move(table), {rows}, {out}, mesh});
+  };
+  const auto scattered = cut_for(rows), same = cut_for(whole_layout(2, mesh));
+  CHECK(movement_of(*scattered).instructions.back() == 64 * 8);
+  CHECK(movement_of(*same).instructions.back() == 2 * 64 * 8);
+  std::string text;
+  run_ranks(2, [&](const World& world) {
+    const std::string its =
+        tests::program_of(partition(scattered, world), {zeros({3, 8}, DType::f64)}).text();
+    if (world->rank() == 0) text = its;
+  });
+  CHECK(text.find("= reduce_scatter(") != std::string::npos);
+  CHECK(text.find("= all_reduce(") == std::string::npos);
+}
