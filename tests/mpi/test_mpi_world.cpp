@@ -11,6 +11,8 @@
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/unit/engine/dist/cut_functions.hpp"
+#include "tests/unit/engine/dist/parallel_training.hpp"
 #include "tests/unit/engine/dist/random_layouts.hpp"
 
 #include <chrono>
@@ -176,6 +178,21 @@ TEST_CASE("mpi world: a loss over pieces has the bits that threads and one rank 
   check_same_step(on_threads, alone);
   with_mpi_world(MPI_COMM_WORLD,
                  [&](const World& world) { check_same_step(training_step(world, world->size()), alone); });
+}
+
+TEST_CASE("mpi world: a training that was cut has the bytes that one rank gives", "[engine][mpi]") {
+  const std::vector<Pin> pins{{"batch.*", "[data]"},
+                              {"optimizer.*moment*", zero_over("data")},
+                              {"net.*.up.weight", zero_over("data")}};
+  const auto trained = [&](const World& world, int size) {
+    return tests::Training::transformer().trained(world, DeviceMesh({{"data", size, 4}}), pins, 3);
+  };
+  const Tensors alone = trained(lone_rank(), 1);
+  with_mpi_world(MPI_COMM_WORLD, [&](const World& world) {
+    const Tensors got = trained(world, world->size());
+    CHECK(tests::bytes_of(got) == tests::bytes_of(alone));
+    CHECK((world->counts().bytes == 0) == (world->size() == 1));
+  });
 }
 
 TEST_CASE("mpi world: the failure of a rank ends all with its text", "[engine][mpi]") {

@@ -51,7 +51,7 @@ Sample sample_exchange(Sampler& sampler) {
     to.first[axis] = sampler.integer(0, from.shape[axis] - to.shape[axis]);
   }
   const auto step = std::make_shared<const RouteStep>(step_between({{0, from}}, {{0, to}}));
-  const bool is_back = sampler.chance(0.5);
+  const bool is_back = numbers.contains(sampler.dtype()) && sampler.chance(0.5);
   return {{sampler.tensor(is_back ? to.shape : from.shape, -2, 2)},
           make_attrs(ExchangeAttrs{lone_group(1), step, is_back})};
 }

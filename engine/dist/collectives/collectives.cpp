@@ -103,6 +103,9 @@ Aval infer_reduce_scatter(const InferArgs& args) {
 
 Aval infer_exchange(const InferArgs& args) {
   const auto& attrs = args.as<ExchangeAttrs>();
+  if (attrs.is_back && !numbers.contains(args.aval(0).dtype))
+    throw core::InvalidArgument("exchange#no_sum", "expected numbers to move back and add up, got {} {}",
+                                args.aval(0).text(), at_line(args.where));
   const Box &from = attrs.is_back ? attrs.after() : attrs.before(),
             &to = attrs.is_back ? attrs.before() : attrs.after();
   if (!(args.aval(0).shape == from.shape))
@@ -271,7 +274,7 @@ void register_moves(OpTable& table) {
   table.add(std::move(row));
 
   row = row_of("exchange", "boxes of x moved within a group, or back, where they add up");
-  row.dtypes = numbers;
+  row.dtypes = any_stored;
   row.infer = infer_exchange;
   row.run = run_exchange;
   row.derivative = linear("boxes of dx", adjoint_of_exchange);

@@ -4,7 +4,7 @@
 //
 // Equation: min Σ over leaves of Σ (f(x; w) − y)², f eight dense layers with tanh; Adam
 //
-// Sample run: 15_pipeline
+// Sample run: 16_pipeline
 #include "engine/core/log.hpp"
 #include "engine/dist/pipeline/run.hpp"
 #include "engine/dist/pipeline/timeline.hpp"

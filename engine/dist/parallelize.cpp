@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/dist/parallelize.hpp"
+
+#include "engine/compile/recorded_function.hpp"
+#include "engine/core/error.hpp"
+#include "engine/dist/cells.hpp"
+#include "engine/dist/explain.hpp"
+#include "engine/dist/pins.hpp"
+#include "engine/record/host_state.hpp"
+#include "engine/record/state_scope.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/transform/attributes.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace lodestone::engine {
+namespace {
+
+/// Returns the function that an instruction calls, always and once; null: none.
+const Subgraph* called_by(const Instruction& each) {
+  if (each.op->name == "call") return &attrs_as<CallAttrs>(*each.attrs).body;
+  if (each.op->name == "custom") return &attrs_as<CustomAttrs>(*each.attrs).body;
+  return nullptr;
+}
+
+/// Records a program anew on other inputs, with what its calls do instead of them.
+Tensors with_calls_open(const Program& program, const Tensors& inputs) {
+  Tensors values(program.values().size());
+  for (ValueId id = 0; id < values.size(); ++id) {
+    const Value& value = program.values()[id];
+    if (value.from == Value::From::input) values[id] = inputs[value.of];
+    if (value.from == Value::From::constant) values[id] = program.constants()[value.of];
+  }
+  for (const Instruction& each : program.instructions()) {
+    Tensors in;
+    for (const ValueId id : program.operands(each)) in.push_back(values[id]);
+    const Subgraph* body = called_by(each);
+    Tensors out;
+    if (body != nullptr) {
+      out = (*body)(in);
+    } else {
+      const Tensor result = record(*each.op, in, each.attrs, each.where);
+      out = each.op->results ? elements_of(result, each.where) : Tensors{result};
+    }
+    std::ranges::copy(out, values.begin() + each.first_result);
+  }
+  Tensors outputs;
+  for (const ValueId id : program.outputs()) outputs.push_back(values[id]);
+  return outputs;
+}
+
+/// Returns a program without calls, so that layouts pass through what they do.
+Program without_calls(Program program, std::source_location where) {
+  while (std::ranges::any_of(program.instructions(),
+                             [](const Instruction& each) { return called_by(each) != nullptr; })) {
+    std::vector<Aval> avals;
+    for (ValueId id = 0; id < program.n_inputs(); ++id) avals.push_back(program.values()[id].aval);
+    const auto open = [&](const Tensors& inputs) { return with_calls_open(program, inputs); };
+    program = Program::of(Trace::without_values(open, avals, where));
+  }
+  return program;
+}
+
+/// Recordings that are kept at a time; beyond them the oldest goes.
+constexpr std::size_t most_entries = 8;
+
+/// A cell of the function with the one that holds what this rank has of it: a piece, or all.
+struct CutCell {
+  Variable whole, own;
+  Placement place;
+};
+
+/// A recorded function as ranks run it, and the calls that it is for.
+struct Entry {
+  std::vector<Aval> arguments;
+  std::vector<HostChoice> choices;
+  std::vector<CutCell> cells;
+  std::vector<Feed> feeds;
+  std::vector<PinnedValue> pins;
+  std::shared_ptr<const CutProgram> cut;
+  Compiled run;
+
+  [[nodiscard]] bool fits(std::span<const Aval> avals) const {
+    return std::ranges::equal(arguments, avals) &&
+           std::ranges::all_of(choices, [](const HostChoice& each) { return each.now() == each.then; });
+  }
+};
+
+/// Returns the layouts of inputs: pieces of cells, all else whole.
+std::vector<MeshLayout> layouts_of_inputs(const RecordedFunction& recorded, const LayoutTable& table,
+                                          const DeviceMesh& mesh) {
+  std::vector<MeshLayout> result;
+  for (ValueId id = 0; id < recorded.program.n_inputs(); ++id) {
+    const bool is_cell = id >= recorded.n_arguments() && id < recorded.n_arguments() + recorded.read.size();
+    result.push_back(is_cell ? table.values[id]
+                             : whole_layout(recorded.program.values()[id].aval.shape.rank(), mesh));
+  }
+  return result;
+}
+
+/// Returns the layouts of outputs: a cell keeps its own, all else is whole.
+std::vector<MeshLayout> layouts_of_outputs(const RecordedFunction& recorded, const LayoutTable& table,
+                                           const DeviceMesh& mesh) {
+  const Program& program = recorded.program;
+  const std::size_t first = program.outputs().size() - recorded.assigned.size();
+  std::vector<MeshLayout> result;
+  for (std::size_t i = 0; i < program.outputs().size(); ++i) {
+    const ValueId id = program.outputs()[i];
+    result.push_back(i < first ? whole_layout(program.values()[id].aval.shape.rank(), mesh)
+                               : table.values[id]);
+  }
+  for (const auto& [input, output] : recorded.donors()) result[output] = table.values[input];
+  return result;
+}
+
+/// Returns the cells that a function reads, then those that it only assigns, with their pieces.
+std::vector<CutCell> cut_cells(const RecordedFunction& recorded, const CutProgram& cut, const World& world) {
+  std::vector<CutCell> result;
+  const auto add = [&](const Variable& cell, const MeshLayout& layout) {
+    const Placement place{layout, cut.mesh};
+    result.push_back({cell, cell_of_piece(cell, place, world), place});
+  };
+  for (std::size_t i = 0; i < recorded.read.size(); ++i)
+    add(recorded.read[i], cut.inputs[recorded.n_arguments() + i]);
+  const std::size_t first = cut.outputs.size() - recorded.assigned.size();
+  for (std::size_t i = 0; i < recorded.assigned.size(); ++i) {
+    if (std::ranges::find(recorded.read, recorded.assigned[i]) == recorded.read.end())
+      add(recorded.assigned[i], cut.outputs[first + i]);
+  }
+  return result;
+}
+
+/// Returns a function of arguments and numbers of the host that reads and assigns the cells of this rank.
+Function function_of_rank(const RecordedFunction& recorded, const std::vector<CutCell>& cells, Function cut) {
+  Variables read, assigned;
+  for (std::size_t i = 0; i < recorded.read.size(); ++i) read.push_back(cells[i].own);
+  for (const Variable& each : recorded.assigned)
+    assigned.push_back(
+        std::ranges::find_if(cells, [&](const CutCell& cell) { return cell.whole == each; })->own);
+  const auto n = static_cast<std::ptrdiff_t>(recorded.n_arguments());
+  return [read, assigned, n, cut = std::move(cut)](const Tensors& given) {
+    Tensors inputs(given.begin(), given.begin() + n);
+    for (const Variable& each : read) inputs.push_back(each.value());
+    inputs.insert(inputs.end(), given.begin() + n, given.end());
+    Tensors outputs = cut(inputs);
+    const std::size_t n_results = outputs.size() - assigned.size();
+    for (std::size_t i = 0; i < assigned.size(); ++i) assigned[i].assign(outputs[n_results + i]);
+    outputs.resize(n_results);
+    return outputs;
+  };
+}
+
+}  // namespace
+
+class Parallelized::State {
+ public:
+  State(Function f, World world, DeviceMesh mesh, ParallelOptions options, std::source_location where)
+      : f_(std::move(f)),
+        world_(std::move(world)),
+        mesh_(std::move(mesh)),
+        options_(std::move(options)),
+        where_(where) {}
+
+  [[nodiscard]] Tensors call(const Tensors& arguments, const std::source_location& where) {
+    if (StateScope::is_open() || std::ranges::any_of(arguments, may_be_followed)) return f_(arguments);
+    std::vector<Aval> avals = avals_of(arguments);
+    auto entry = std::ranges::find_if(entries_, [&](const auto& each) { return each->fits(avals); });
+    if (entry == entries_.end()) {
+      std::shared_ptr<const Entry> made = entry_for(std::move(avals), where);
+      if (!made) return f_(arguments);
+      if (entries_.size() == most_entries) entries_.erase(entries_.begin());
+      entry = entries_.insert(entries_.end(), std::move(made));
+    }
+    latest_ = *entry;
+    return run(*latest_, arguments, where);
+  }
+
+  [[nodiscard]] std::string explain() const { return latest_ ? explained(*latest_->cut, latest_->pins) : ""; }
+  [[nodiscard]] CompileStats stats() const { return latest_ ? latest_->run.stats() : CompileStats(); }
+
+ private:
+  /// Records the function and cuts it. Null: it captured what a transform may follow.
+  [[nodiscard]] std::shared_ptr<const Entry> entry_for(std::vector<Aval> avals,
+                                                       const std::source_location& where) const {
+    const HostStateScope host;
+    std::optional<RecordedFunction> recorded = recorded_function(f_, avals, where);
+    if (!recorded) return {};
+    recorded->program = without_calls(std::move(recorded->program), where);
+    const LayoutTask task = task_of(*recorded, mesh_, options_);
+    LayoutTable table = propagate(recorded->program, mesh_, task);
+    std::vector<MeshLayout> in = layouts_of_inputs(*recorded, table, mesh_),
+                            out = layouts_of_outputs(*recorded, table, mesh_);
+    const auto cut = std::make_shared<const CutProgram>(
+        CutProgram{std::move(recorded->program), std::move(table), std::move(in), std::move(out), mesh_});
+    check_same_program(*cut, *world_, where_);
+    std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
+    Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
+    return std::make_shared<const Entry>(
+        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
+              compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
+  }
+
+  [[nodiscard]] Tensors run(const Entry& entry, const Tensors& arguments,
+                            const std::source_location& where) const {
+    Tensors inputs = without_gaps(arguments);
+    for (const auto& [whole, own, place] : entry.cells) renew_piece(whole, own, place, world_);
+    for (const Feed& each : entry.feeds) inputs.push_back(each.value());
+    return entry.run(inputs, where);
+  }
+
+  const Function f_;
+  const World world_;
+  const DeviceMesh mesh_;
+  const ParallelOptions options_;
+  const std::source_location where_;
+  std::vector<std::shared_ptr<const Entry>> entries_;
+  std::shared_ptr<const Entry> latest_;
+};
+
+Tensors Parallelized::operator()(const Tensors& inputs, std::source_location where) const {
+  return state_->call(inputs, where);
+}
+
+std::string Parallelized::explain() const { return state_->explain(); }
+
+CompileStats Parallelized::stats() const { return state_->stats(); }
+
+Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh, ParallelOptions options,
+                         std::source_location where) {
+  if (!f)
+    throw core::InvalidArgument("parallelize#no_function", "expected a function, got none {}",
+                                at_line(where));
+  return Parallelized(
+      std::make_shared<Parallelized::State>(std::move(f), world, mesh, std::move(options), where));
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the one way from names to values.
+// Inside of the engine: pins by name as pins of the values of a program.
+#pragma once
+
+#include "engine/compile/recorded_function.hpp"
+#include "engine/dist/parallelize.hpp"
+#include "engine/dist/propagate.hpp"
+
+namespace lodestone::engine {
+
+/// Returns whether a name fits a pattern, in which "*" stands for any text.
+[[nodiscard]] bool fits(std::string_view pattern, std::string_view name);
+
+/// Returns the pins of the values of a recorded function, with the cells that it reads and assigns. errors:
+/// InvalidArgument for a pin that fits no name, with those there are. Also for one that does not suit its
+/// tensor, with pin, tensor, extents and mesh.
+[[nodiscard]] LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh,
+                                 const ParallelOptions& options);
+
+}  // namespace lodestone::engine
