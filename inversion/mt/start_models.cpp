@@ -39,6 +39,12 @@ Eigen::VectorXd values_of(const ModelSource& source, const physics::mesh::Earth&
         "{}.model_file: {}. Set profile.elevation, profile.surface_file and [sea] as they were for that "
         "model",
         key, difference);
+  if (model.earth.grid.has(Axis::x) && !earth.grid.has(Axis::x))
+    core::log::warning(core::log::Id("inversion::mt::start_models#volume_for_section"),
+                       "{}.model_file: the model is a volume, and the section takes its plane x = 0 alone. "
+                       "Give a model whose "
+                       "y axis is the line, or invert a volume: --dim 3",
+                       key);
   return physics::mesh::sampled_log10(model, earth.grid);
 }
 

@@ -164,7 +164,7 @@ void read_impedances(Columns& columns, std::vector<StationRow>& rows) {
   }
 }
 
-/// Leaves out tippers that are exactly zero, which are fillers; a remark where all are.
+/// Leaves out tippers that are exactly zero, which are fillers, with a remark.
 void read_tippers(Columns& columns, const std::string& station, std::vector<StationRow>& rows) {
   const std::array<const char*, 2> names{"TX", "TY"};
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -179,18 +179,23 @@ void read_tippers(Columns& columns, const std::string& station, std::vector<Stat
   const auto is_given = [](const StationRow& row) {
     return !estimate_of(row, 4).is_missing() || !estimate_of(row, 5).is_missing();
   };
-  const bool some = std::ranges::any_of(rows, is_given);
-  int n_zero = 0;
+  int n_zero = 0, n_given = 0;
   for (auto& row : rows) {
+    n_given += is_given(row) ? 1 : 0;
     if (!is_zero(estimate_of(row, 4)) || !is_zero(estimate_of(row, 5))) continue;
-    n_zero += 4;
+    ++n_zero;
     set(row, 4, {});
     set(row, 5, {});
   }
-  if (!some || std::ranges::any_of(rows, is_given)) return;
+  if (n_zero == 0) return;
   const EdiBlock* block = columns.file().find_any({"TXR.EXP", "TXR", "TYR.EXP", "TYR"});
-  columns.file().zero_tippers = physics::mt::remark_on_zero_tippers(
-      fmt::format("{}:{}", columns.file().path, block->line), station, n_zero);
+  const std::string place = fmt::format("{}:{}", columns.file().path, block->line);
+  columns.file().zero_tippers =
+      n_zero == n_given ? physics::mt::remark_on_zero_tippers(place, station, 4 * n_zero)
+                        : fmt::format(
+                              "{}: station {}: the tipper is exactly 0 at {} of {} periods; it counts as not "
+                              "measured there",
+                              place, station, n_zero, n_given);
 }
 
 void read_rho_phase(Columns& columns, std::vector<StationRow>& rows) {

@@ -49,6 +49,7 @@ struct Plane {
 Plane plane_of(const std::vector<StationData>& stations, const std::string& projection_name) {
   const std::vector<GeoPoint> places = places_of(stations);
   Plane plane{projection_of(projection_name, places), {}, {}};
+  require_fit(plane.projection, places);
   for (const StationData& station : stations) plane.names.push_back(station.site.name);
   plane.points = plane.projection.to_plane(places);
   return plane;

@@ -142,6 +142,27 @@ std::vector<GeoPoint> Projection::to_geographic(const std::vector<PlanePoint>& p
 
 const std::string& Projection::definition() const { return impl_->definition; }
 
+void require_fit(const Projection& projection, const std::vector<GeoPoint>& points) {
+  constexpr double step_deg = 1e-3, most_stretched = 0.03, most_turned_deg = 20.0;
+  for (const GeoPoint& point : points) {
+    const GeoPoint north{point.latitude_deg + (point.latitude_deg > 0.0 ? -step_deg : step_deg),
+                         point.longitude_deg};
+    const std::vector<PlanePoint> images = projection.to_plane({point, north});
+    const double sign = north.latitude_deg > point.latitude_deg ? 1.0 : -1.0;
+    const double to_north_m = sign * (images[1].north_m - images[0].north_m),
+                 to_east_m = sign * (images[1].east_m - images[0].east_m);
+    const double scale = std::hypot(to_north_m, to_east_m) / great_circle_distance_m(point, north);
+    const double turned_deg = std::atan2(to_east_m, to_north_m) / radians;
+    if (std::abs(scale - 1.0) <= most_stretched && std::abs(turned_deg) <= most_turned_deg) continue;
+    throw core::ConfigError(
+        "io::geodesy::Projection#does_not_fit",
+        "expected a projection made for the place, got \"{}\", which at latitude {:g}, longitude {:g} "
+        "stretches by a factor of {:.3g} and turns north by {:.3g} degrees; take that of the zone, or none, "
+        "which gives the survey a plane of its own",
+        projection.definition(), point.latitude_deg, point.longitude_deg, scale, turned_deg);
+  }
+}
+
 double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b) {
   constexpr double radius_m = 6371000.0;
   const double dlat = (b.latitude_deg - a.latitude_deg) * radians,

@@ -40,6 +40,10 @@ class Projection {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Refuses a projection that does not fit points: its scale is off by more than 3 %, or its north lies more
+/// than 20 degrees from that of the globe. errors: ConfigError that names the point, scale and turn.
+void require_fit(const Projection& projection, const std::vector<GeoPoint>& points);
+
 /// Returns the great-circle distance on a sphere of 6371 km.
 [[nodiscard]] double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b);
 

@@ -218,6 +218,7 @@ WriteResult write_modem(const std::string& path, const std::vector<StationData>&
                         const mt::ProfileOptions& map) {
   mt::Selection selection{.data = data_with_block(stations),
                           .frequencies = mt::FrequencyChoice::all,
+                          .frequency_tolerance = mt::same_frequency,
                           .floors = {},
                           .min_phase_deg = -180.0,
                           .max_phase_deg = 180.0,

@@ -2,6 +2,7 @@
 #include "physics/mt/conventions.hpp"
 
 #include "engine/core/median.hpp"
+#include "physics/mt/remarks.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -80,8 +81,8 @@ void convert_sign(StationData& station, TimeFactor chosen, TimeFactor stated,
   if (sign == TimeFactor::vote) sign = voted.value_or(TimeFactor::plus);
   const bool is_free = chosen == TimeFactor::vote, is_stated = stated != TimeFactor::vote;
   if (is_free && !is_stated && voted == TimeFactor::minus) {
-    remarks.emplace_back(
-        "quadrants of Zxy and Zyx show that the time factor is exp(-i omega t); all values were conjugated");
+    remarks.push_back(fmt::format("quadrants of Zxy and Zyx show that the time factor is exp(-i omega t){}",
+                                  mark_of_conjugation));
   } else if (is_free && is_stated && voted && stated != *voted) {
     remarks.push_back(fmt::format(
         "the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated", text_of(stated)));
@@ -107,8 +108,8 @@ void convert_units(StationData& station, ImpedanceUnits chosen, ImpedanceUnits s
   if (is_free && is_ohm) {
     remarks.push_back(fmt::format(
         "the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} "
-        "as ohm) shows that they are in ohm",
-        as_field, as_ohm));
+        "as ohm){}",
+        as_field, as_ohm, mark_of_ohm));
   } else if (median < least_rho || median > largest_rho) {
     remarks.push_back(fmt::format("median apparent resistivity is {:.3g} ohm m; are the units {}?", median,
                                   is_ohm ? "ohm" : "mV/km/nT"));

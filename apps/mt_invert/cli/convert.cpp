@@ -80,12 +80,13 @@ void add_floor(const std::string& text, io::survey::Edits& edits) {
   const auto value = equals == std::string::npos ? std::nullopt : io::text::number(text.substr(equals + 1));
   using physics::mt::FloorKind;
   const auto known = core::find_word<FloorKind>(kind);
-  if (!value || !(*value > 0.0 && *value <= (known == FloorKind::phase ? 90.0 : 10.0)) || !known)
-    throw core::ConfigError(
-        "command line#bad_floor",
-        "--floor expects KIND=NUMBER with a number up to 10 (phase: 90) and a kind of {}, "
-        "got {}",
-        fmt::join(core::all_words<FloorKind>(), ", "), text);
+  const double most = known == FloorKind::phase ? 90.0 : 1.0;
+  if (!value || !(*value > 0.0 && *value <= most) || !known)
+    throw core::ConfigError("command line#bad_floor",
+                            "--floor expects KIND=NUMBER with a number up to 1 (0.05: 5 %; phase: up to 90 "
+                            "degrees) and a kind of {}, "
+                            "got {}",
+                            fmt::join(core::all_words<FloorKind>(), ", "), text);
   edits.floors.push_back({.kind = *known, .floor = *value});
 }
 

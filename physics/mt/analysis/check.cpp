@@ -29,6 +29,14 @@ void check_remarks(const StationData& station, StationFindings& findings) {
     if (remark.ends_with(mark_of_damage))
       findings.add(Severity::warning, "damaged_file", remark,
                    "get the whole file from where it came from, or leave out what is missing: --mask");
+    else if (remark.ends_with(mark_of_conjugation))
+      findings.add(
+          Severity::warning, "time_factor", remark,
+          "none is needed if that is right, and `convert` writes exp(+i omega t); else: --sign plus");
+    else if (remark.ends_with(mark_of_ohm))
+      findings.add(Severity::warning, "units", remark,
+                   "none is needed if that is right, and `convert` writes the units of each format; else: "
+                   "--units field");
     else
       findings.add(Severity::note, "remark", remark, "");
   }

@@ -289,16 +289,21 @@ class CurveCheck {
   }
 
   void check_periods() {
-    if (std::ssize(station_.rows) < enough) return;
+    std::vector<double> frequencies_hz;  // of rows that hold a value
+    for (const StationRow& row : station_.rows) {
+      if (std::ranges::any_of(all_elements, [&](Element each) { return !row.is_missing(each); }))
+        frequencies_hz.push_back(row.frequency_hz);
+    }
+    if (std::ssize(frequencies_hz) < enough) return;
     std::vector<double> steps;
-    for (std::size_t k = 0; k + 1 < station_.rows.size(); ++k)
-      steps.push_back(std::log(station_.rows[k].frequency_hz / station_.rows[k + 1].frequency_hz));
+    for (std::size_t k = 0; k + 1 < frequencies_hz.size(); ++k)
+      steps.push_back(std::log(frequencies_hz[k] / frequencies_hz[k + 1]));
     const double least = std::fmax(gap_over_usual * median(steps), std::numbers::ln10);
     std::vector<std::string> gaps;
     for (std::size_t k = 0; k < steps.size(); ++k)
       if (steps[k] > least)
-        gaps.push_back(fmt::format("{:.3g} to {:.3g} s", 1.0 / station_.rows[k].frequency_hz,
-                                   1.0 / station_.rows[k + 1].frequency_hz));
+        gaps.push_back(
+            fmt::format("{:.3g} to {:.3g} s", 1.0 / frequencies_hz[k], 1.0 / frequencies_hz[k + 1]));
     if (!gaps.empty())
       add(Severity::note, "gap", fmt::format("no periods from {}", fmt::join(gaps, " and from ")),
           "none is needed; AMT and LMT of one place may be two files");

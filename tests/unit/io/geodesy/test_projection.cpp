@@ -48,6 +48,19 @@ TEST_CASE("projection: points across the date line have one centre", "[geodesy]"
   CHECK(plane[1].east_m > plane[0].east_m);
 }
 
+TEST_CASE("projection: one that was made for another place is refused", "[geodesy]") {
+  const std::vector<geodesy::GeoPoint> namibia{{-20.0, 15.0}, {-19.0, 17.0}};
+  require_fit(geodesy::Projection(namibia), namibia);
+  require_fit(geodesy::Projection::utm(namibia), namibia);
+  require_fit(geodesy::Projection::from_definition("EPSG:32734"), namibia);  // the zone beside it
+  for (const char* other : {"EPSG:32611", "EPSG:3857"}) {
+    INFO(other);
+    CHECK_THAT(error_of<core::ConfigError>(
+                   [&] { require_fit(geodesy::Projection::from_definition(other), namibia); }),
+               HasId("does_not_fit", {other, "latitude -20, longitude 15"}));
+  }
+}
+
 TEST_CASE("projection: unknown or angular systems and points without coordinates are errors", "[geodesy]") {
   CHECK_THAT(error_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:999999"); }),
              HasId("wrong_system", {"EPSG:999999"}));

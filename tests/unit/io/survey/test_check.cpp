@@ -94,6 +94,11 @@ TEST_CASE("check: errors, scatter, gaps, tippers and places have findings of the
   std::erase_if(stations[4].rows,
                 [](const StationRow& r) { return r.frequency_hz < 1.0 && r.frequency_hz > 0.05; });
   CHECK(has(4, "gap"));
+  CHECK_FALSE(has(12, "gap"));
+  for_each(stations[12], [](StationRow& r) {
+    if (r.frequency_hz < 1.0 && r.frequency_hz > 0.05) r.values = StationRow::missing_values();
+  });
+  CHECK(has(12, "gap"));
   stations[5].site.latitude_deg = not_given;
   CHECK(has(5, "no_place"));
   stations[6].site.latitude_deg += 20.0;

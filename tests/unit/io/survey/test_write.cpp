@@ -132,6 +132,21 @@ TEST_CASE("writing: phase tensors alone go to a survey file and to ModEM, other 
   }
 }
 
+TEST_CASE("writing: ModEM keeps each period of each station", "[survey]") {
+  const TemporaryFolder folder;
+  std::vector<StationData> stations = gabbs();
+  stations.resize(2);
+  for (StationRow& row : stations[1].rows) row.frequency_hz *= 1.01;
+  static_cast<void>(survey::write(folder / "two.dat", stations, WriteFormat::modem));
+  const std::vector<StationData> back = survey::read(folder / "two.dat");
+  REQUIRE(back.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    REQUIRE(back[i].rows.size() == stations[i].rows.size());
+    for (std::size_t k = 0; k < back[i].rows.size(); ++k)
+      CHECK(back[i].rows[k].frequency_hz == Approx(stations[i].rows[k].frequency_hz).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("writing: ModEM keeps data whose errors are its mark of none", "[survey]") {
   const TemporaryFolder folder;
   std::vector<StationData> stations =
