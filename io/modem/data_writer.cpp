@@ -66,6 +66,10 @@ class DataWriter {
         dimension_(options.dimension.value_or(dimension_of(data))),
         references_(physics::mt::references_of(data.survey.stations)) {
     if (options.dimension == 3) frame_.azimuth_deg = data.azimuth_deg;
+    if (!data.profile.projection.empty()) {
+      frame_.latitude_deg = data.profile.origin_latitude_deg;
+      frame_.longitude_deg = data.profile.origin_longitude_deg;
+    }
     if (!data.stations.empty()) frame_ = data.stations.front().local_frame.value_or(frame_);
     for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
       const auto& key = data.survey.keys[i];

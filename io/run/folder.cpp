@@ -90,7 +90,7 @@ void RunFolder::require_result() const {
   if (!fs::exists(result()))
     throw core::FileError("io::run#no_result",
                           "{}: expected the result of a finished run, but there is none; give the folder of "
-                          "a run (-o of invert)",
+                          "a run (-o of invert), or for files of stations a folder for the report: -o DIR",
                           result());
 }
 

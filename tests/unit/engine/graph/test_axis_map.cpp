@@ -53,7 +53,7 @@ TEST_CASE("axis map: every row says which labels it has and what they need of it
         "[a, b, C] [D, b, C] [D, b, e] -> [a, b, e] [a, b]");
 }
 
-TEST_CASE("axis map: a convolution samples windows; channels can be cut where they are one group",
+TEST_CASE("axis map: a convolution samples windows, and channels can be cut where they are one group",
           "[engine]") {
   ConvAttrs attrs{{2}, {1}, {0}, {3}, 1, {}};
   CHECK(axes_of("conv", {{2, 9, 4}, {3, 4, 6}}, {2, 2, 6}, make_attrs(attrs)) ==

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/geodesy/profile.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
 #include "io/survey/rows_csv.hpp"
@@ -84,6 +85,8 @@ TEST_CASE("writing: a file of ModEM has the values of all stations, in one frame
   REQUIRE(first != back.end());
   CHECK(first->rows[4].values.numbers[1] == stations[7].rows[4].values.numbers[1]);
   CHECK(std::abs(first->site.x_m) > 1000.0);
+  REQUIRE(first->local_frame);
+  CHECK(first->local_frame->latitude_deg == geodesy::map(stations, {}).origin_latitude_deg);
 }
 
 namespace {
