@@ -12,6 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/dist/cut_functions.hpp"
+#include "tests/unit/engine/dist/elements.hpp"
 #include "tests/unit/engine/dist/parallel_training.hpp"
 #include "tests/unit/engine/dist/random_layouts.hpp"
 
@@ -22,15 +23,11 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::elements;
 using tests::error_of;
 using tests::HasId;
 
 namespace {
-
-template <class T>
-Strided elements(std::vector<T>& values) {
-  return {reinterpret_cast<std::byte*>(values.data()), {std::ssize(values)}, {1}, sizeof(T)};
-}
 
 /// Exchanges one array with a rank before and one behind in a ring.
 template <class T>

@@ -104,14 +104,6 @@ class MpiTransport final : public Transport {
   }
 
  private:
-  void check_peers(std::span<const Message> messages) const {
-    for (const Message& message : messages) {
-      if (message.peer < 0 || message.peer >= size_)
-        throw core::InvalidArgument("Transport#no_such_rank", "expected messages for ranks 0 to {}, got {}",
-                                    size_ - 1, message.peer);
-    }
-  }
-
   /// Sends an envelope, with or before its elements.
   void post(const Message& message, Open& open) {
     Envelope envelope{open.number, static_cast<std::int64_t>(message.elements.bytes()), 0};

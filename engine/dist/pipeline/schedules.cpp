@@ -198,7 +198,7 @@ PipelineSchedule with_messages(const PipelineSchedule& computations) {
           item.action == Action::compute ? input_of(item, n_chunks) : std::nullopt;
       const int peer = input ? schedule.rank_of(input->chunk) : static_cast<int>(i);
       if (peer != static_cast<int>(i)) {
-        // What was sent before arrives before.
+        // A message that was sent earlier also arrives earlier.
         std::deque<PipelineItem>& channel = channels[{peer, static_cast<int>(i)}];
         const auto found = std::ranges::find(channel, *input);
         const auto end = found == channel.end() ? channel.begin() : std::next(found);

@@ -155,14 +155,6 @@ class LocalTransport final : public Transport {
     room_->check();
   }
 
-  void check_peers(std::span<const Message> messages) const {
-    for (const Message& message : messages) {
-      if (message.peer < 0 || message.peer >= size())
-        throw core::InvalidArgument("Transport#no_such_rank", "expected messages for ranks 0 to {}, got {}",
-                                    size() - 1, message.peer);
-    }
-  }
-
   /// Copies a message if its sender has left it. Returns whether it did.
   bool fetch(const Message& message, std::uint64_t number) {
     std::unique_lock lock(room_->mutex);

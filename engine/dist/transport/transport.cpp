@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/dist/transport/transport.hpp"
 
+#include "engine/core/error.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -103,6 +105,14 @@ void Transport::wait(Ticket ticket) {
   }
   ++counts_.waits;
   counts_.seconds += waited_s();
+}
+
+void Transport::check_peers(std::span<const Message> messages) const {
+  for (const Message& message : messages) {
+    if (message.peer < 0 || message.peer >= size())
+      throw core::InvalidArgument("Transport#no_such_rank", "expected messages for ranks 0 to {}, got {}",
+                                  size() - 1, message.peer);
+  }
 }
 
 void Transport::count_sent(std::span<const Message> send) {

@@ -83,6 +83,8 @@ class Transport {
 
  protected:
   void count_sent(std::span<const Message> send);
+  /// Refuses messages for ranks that do not exist. errors: InvalidArgument.
+  void check_peers(std::span<const Message> messages) const;
   /// Hears from `wait` from time to time how long it has waited. errors: those of transports without
   /// patience.
   virtual void has_waited(Ticket /*ticket*/, double /*seconds*/) {}

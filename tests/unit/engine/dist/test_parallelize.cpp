@@ -107,7 +107,7 @@ TEST_CASE("parallelize: cells take their new pieces in the memory of the old one
     const CompileStats before = step.stats();
     for (int i = 0; i < 3; ++i) (void)step(training.batch());
     const CompileStats after = step.stats();
-    // Of thirteen cells; those that are ready before the last sum, which may fail, get new memory.
+    // Two of the thirteen cells get new memory: they are ready before the last sum, which may fail.
     if (after.n_undonated - before.n_undonated > 3 * 2 || after.n_traces != 1 || after.n_hits != 4)
       throw core::InvalidArgument("test#memory", "{} arrays in new memory, {} recordings, {} hits",
                                   after.n_undonated - before.n_undonated, after.n_traces, after.n_hits);
@@ -140,7 +140,7 @@ TEST_CASE("parallelize: with one shard per rank, sums of gradients are all that 
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
     return n;
   };
-  // Of four parameters and a loss.
+  // The sums of four parameters and of a loss send bytes between two ranks.
   const std::string alone = program_on(1), of_two = program_on(2);
   CHECK(n_lines_with(alone, " | 0 B (") ==
         n_lines_with(alone, " | follows") + n_lines_with(alone, "no operand"));
@@ -222,7 +222,7 @@ TEST_CASE("parallelize: a cell in pieces is read by gathered, and by other funct
     (void)columns({two});
     if (bytes_of({gathered(cell)}) != bytes_of({expected}))
       throw core::InvalidArgument("test#gathered", "the cell has other elements");
-    // What is assigned from outside is whole again.
+    // A cell that is assigned from outside is whole again.
     cell.assign(expected);
     if (bytes_of({gathered(cell)}) != bytes_of({cell.value()}))
       throw core::InvalidArgument("test#assigned", "the cell has other elements");

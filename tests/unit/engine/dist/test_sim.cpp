@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/dist/all_schedules.hpp"
+#include "tests/unit/engine/dist/elements.hpp"
 
 #include <array>
 #include <atomic>
@@ -17,14 +18,11 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::elements;
 using tests::error_of;
 using tests::HasId;
 
 namespace {
-
-Strided elements(std::vector<double>& values) {
-  return {reinterpret_cast<std::byte*>(values.data()), {std::ssize(values)}, {1}, sizeof(double)};
-}
 
 Links equal_links(double alpha_s, double bytes_per_s) {
   return [=](int, int) { return LinkSpeed{alpha_s, bytes_per_s}; };

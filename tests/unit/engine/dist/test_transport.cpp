@@ -4,6 +4,7 @@
 #include "engine/dist/transport/moves.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/unit/engine/dist/elements.hpp"
 #include "tests/unit/engine/dist/random_layouts.hpp"
 
 #include <array>
@@ -11,14 +12,11 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::elements;
 using tests::error_of;
 using tests::HasId;
 
 namespace {
-
-Strided elements(std::vector<double>& values) {
-  return {reinterpret_cast<std::byte*>(values.data()), {std::ssize(values)}, {1}, sizeof(double)};
-}
 
 /// Exchanges one array with a rank before and one behind in a ring.
 void around_the_ring(Transport& transport, std::vector<double>& mine, std::vector<double>& theirs,

@@ -101,7 +101,7 @@ TEST_CASE("lambda search: where trials are far above the present rms it climbs t
   const auto result = search_lambda(wild, 50.0, {.current_rms = 2.24});
   CHECK(result.trials[result.best].rms < 2.24);
   CHECK(result.trials.size() <= 10);
-  // Where a larger λ leads to a worse model, as to a reference that does not fit, it ends soon.
+  // The search ends soon where a larger λ leads to a worse model, as to a reference that does not fit.
   const auto rising = [](double lambda) { return 3.0 + 0.1 * std::log10(lambda); };
   CHECK(search_lambda(rising, 50.0, {.current_rms = 2.24, .max_trials = 30}).trials.size() < 30);
 }
