@@ -102,10 +102,14 @@ mesh::Surface surface_of(const std::vector<Station>& stations, const Observation
                          const GroundOptions& options) {
   if (options.elevation == Elevation::stations) return surface_through(stations);
   mesh::Surface surface = options.elevation == Elevation::file ? options.surface : mesh::Surface();
+  const bool may_follow = options.elevation != Elevation::file && !observed.profile.is_map;
   check_site_depths(
       stations, surface, options.off_surface,
-      fmt::format("set profile.drape = true, which moves the {} onto the surface (profile.elevation says "
+      fmt::format("{}set profile.drape = true, which moves the {} onto the surface (profile.elevation says "
                   "which surface)",
+                  may_follow ? "set profile.elevation = \"stations\", whose surface goes through them, with "
+                               "a table [sea] where they stand under water, or "
+                             : "",
                   words_for_sites(observed.stations)));
   return surface;
 }
@@ -142,10 +146,7 @@ Ground ground_under(const Observations& observed, const GroundOptions& options) 
                     ground.elevation_m - ground.surface.lowest_m());
   if (observed.profile.is_map) return ground;
   warn_of_sites_at_kinks(observed.survey.stations, ground.surface.profile(),
-                         options.elevation == Elevation::stations
-                             ? "profile.elevation = \"stations\" puts a corner under every site; give the "
-                               "ground between them as well, by \"file\""
-                             : "give profile.surface_file shorter segments there");
+                         "give profile.surface_file shorter segments there");
   return ground;
 }
 

@@ -22,6 +22,7 @@ constexpr double share_of_segment = 0.02;  // as for the sites that the selftest
 constexpr double least_angle_deg = 2.0;
 constexpr double share_off_line = 0.2, on_line_m = 1.0;
 constexpr double share_of_column = 0.5;
+constexpr double share_of_facet = 0.25;  // of the distance to the next station, on both sides
 
 struct Kink {
   double y_m, angle_rad, reach_m;
@@ -76,6 +77,37 @@ std::string list_of(const std::vector<Item>& items, Text text) {
   return list;
 }
 
+/// Returns a slope at each point that lets no curve overshoot: the harmonic mean of those on both sides, and
+/// 0 at extremes (Fritsch and Butland 1984). The ends are level, as is the surface beyond them.
+std::vector<double> slopes_at(const mesh::SurfaceLine& line) {
+  const auto &y = line.y_m(), &z = line.z_m();
+  std::vector<double> slopes(y.size(), 0.0);
+  for (std::size_t i = 1; i + 1 < y.size(); ++i) {
+    const double left_m = y[i] - y[i - 1], right_m = y[i + 1] - y[i];
+    const double left = (z[i] - z[i - 1]) / left_m, right = (z[i + 1] - z[i]) / right_m;
+    if (left * right <= 0.0) continue;
+    const double weight = (left_m + 2.0 * right_m) / (3.0 * (left_m + right_m));
+    slopes[i] = left * right / (weight * right + (1.0 - weight) * left);
+  }
+  return slopes;
+}
+
+/// Replaces each point of a line by a facet through it, whose ends are the corners of what is returned.
+mesh::SurfaceLine with_facets(const mesh::SurfaceLine& points) {
+  if (points.y_m().size() < 2) return points;
+  const std::vector<double> slopes = slopes_at(points);
+  std::vector<double> y, z;
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    const auto add = [&](double offset_m) {
+      y.push_back(points.y_m()[i] + offset_m);
+      z.push_back(points.z_m()[i] + slopes[i] * offset_m);
+    };
+    if (i > 0) add(-share_of_facet * (points.y_m()[i] - points.y_m()[i - 1]));
+    if (i + 1 < slopes.size()) add(share_of_facet * (points.y_m()[i + 1] - points.y_m()[i]));
+  }
+  return {std::move(y), std::move(z)};
+}
+
 }  // namespace
 
 void check_site_depths(const std::vector<Station>& stations, const mesh::Surface& surface,
@@ -118,7 +150,7 @@ mesh::SurfaceLine surface_through(const std::vector<Station>& stations) {
     y.push_back(station->y_m);
     z.push_back(station->z_m);
   }
-  return {std::move(y), std::move(z)};
+  return with_facets({std::move(y), std::move(z)});
 }
 
 std::vector<SiteAtKink> sites_at_kinks(const std::vector<Station>& stations,

@@ -20,8 +20,9 @@ enum class OffSurface { refuse, drape };
 void check_site_depths(const std::vector<Station>& stations, const mesh::Surface& surface,
                        OffSurface off_surface, const std::string& way_out);
 
-/// Returns the surface through the stations, in order along the profile. errors: InvalidArgument that names
-/// a station without a depth.
+/// Returns the surface through the stations, in order along the profile. Each stands in the middle half of
+/// the way between its neighbours, which is one straight facet, so that corners lie between stations. errors:
+/// InvalidArgument that names a station without a depth.
 [[nodiscard]] mesh::SurfaceLine surface_through(const std::vector<Station>& stations);
 
 /// A site that stands so near a kink of the surface that its responses are those of the kink.

@@ -169,10 +169,14 @@ TEST_CASE("recipe: a volume stands under a map of depths, with its sites on it",
   const auto message =
       error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); });
   CHECK_THAT(message, HasId("sites_off_surface", {"c (70.0 m above)", "profile.drape = true"}));
+  CHECK(std::string_view(message.what()).find("elevation = \"stations\"") == std::string_view::npos);
   options.ground.off_surface = physics::mt::OffSurface::drape;
   CHECK(mt::place_of(data, options).ground.surface.is_map());
   options.dimension = 2;
   data.profile.is_map = false;
   CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); }),
              HasId("is_a_map"));
+  options.ground = {};
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(mt::place_of(data, options)); }),
+             HasId("sites_off_surface", {"profile.elevation = \"stations\"", "[sea]"}));
 }
