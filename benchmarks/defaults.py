@@ -174,7 +174,8 @@ SYNTHETIC = {
 # Keys that change one choice each; "before" has those before decision 042 in all of them. The table has the first two.
 VARIANTS = {
     "defaults": [],
-    "before": ['data.frequencies="shared"', 'start.from="half_space"', "inversion.target_rms=1", "data.floors.log10_rho_te=0.0434"],
+    "before": ['data.frequencies="shared"', 'start.from="half_space"', "inversion.target_rms=1", "data.floors.log10_rho_te=0.0434",
+               "regularization.edges_reach=0"],
     "te_as_tm": ["data.floors.log10_rho_te=0.0434"],
     "shifts": ["static_shift.enabled=true"],
     "half_space": ['start.from="half_space"'],
@@ -182,7 +183,7 @@ VARIANTS = {
     "rho_floor": ["data.floors.log10_rho=0.1"],
     "huber": ["misfit.huber_threshold=1.5"],
     "ln_z": ["regularization.depth_weight_exponent=1", "regularization.horizontal_depth_exponent=-1", "regularization.horizontal_weight=0.1"],
-    "edges": ["regularization.edges_reach=0.3"],
+    "inner_edges": ["regularization.edges_reach=0"],
     "wide": ["regularization.horizontal_weight=3"],
 }
 IN_TABLE = list(VARIANTS)[:2]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: a choice of its own, which every front end of a volume shares.
-// This states how smooth a volume is where no one says it.
+// Small on purpose: choices of their own, which every front end shares.
+// This states how smooth a section or a volume is where no one says it.
 #pragma once
 
 #include "inversion/prior/roughness.hpp"
@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace lodestone::inversion::mt {
+
+/// Share of the depth of a section by which its outermost columns and its lowest layer count beyond the grid.
+/// Chosen over lines whose truth is known (docs/results/defaults.md).
+inline constexpr double usual_edges_reach = 0.3;
 
 /// Returns the shortest wavelength that stations on a map sample: twice the distance of as many on a square
 /// lattice in the rectangle around them, or on a line. Infinite for a lone station. units: m.

@@ -40,6 +40,14 @@ with Folder() as folder:
     synthetic(folder)
     plain = invert(folder, "plain", "")
 
+    # The edges count beyond the grid where roughness is of distance alone.
+    def reach(name, keys, other):
+        return invert(folder, name, f"[regularization]\n{keys}") == invert(folder, name + "_other", f"[regularization]\n{keys}{other}")
+    check(reach("usual", "", "edges_reach = 0.3\n"), "edges reach 0.3 of the depth where nothing is said")
+    check(not reach("inner", "", "edges_reach = 0.0\n"), "without reach the section is another")
+    check(reach("depth_weight", "depth_weight_exponent = 1.0\n", "edges_reach = 0.0\n"), "with an exponent edges do not reach beyond the grid")
+    check(reach("second_order", "order = 2\n", "edges_reach = 0.0\n"), "nor with second derivatives")
+
     # Norms: boundaries are sharper.
     for norm in ("l1", "mgs"):
         sharp = invert(folder, norm, f'[regularization]\nnorm = "{norm}"\n')

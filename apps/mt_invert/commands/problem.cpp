@@ -305,15 +305,19 @@ inversion::mt::ProblemOptions problem_options(const config::Config& config, cons
   return options;
 }
 
-/// Returns how smooth a model is: what the configuration says, and else, in a volume whose cells are the
-/// unknowns, what `smooth_in_log_depth` does.
+/// Returns how smooth a model is: what the configuration says, and else, where cells are the unknowns, in a
+/// volume what `smooth_in_log_depth` does, in a section `usual_edges_reach`.
 inversion::prior::RoughnessOptions roughness_of(const config::Config& config, const TensorGrid& grid,
                                                 const mt::Observations& observed) {
   const config::RegularizationConfig& regularization = config.regularization;
   inversion::prior::RoughnessOptions roughness = regularization.roughness;
   const bool is_open = !regularization.depth_weight_exponent && !regularization.horizontal_depth_exponent;
   const bool is_covariance = regularization.smoothing == config::SmoothingOperator::autoregression;
-  const bool in_log_depth = grid.dimension() == 3 && is_open && !is_covariance && !config.learned_prior;
+  const bool is_usual = is_open && !is_covariance && !config.learned_prior;
+  const bool in_log_depth = grid.dimension() == 3 && is_usual;
+  if (grid.dimension() == 2 && is_usual && roughness.order == 1)
+    roughness.edges_reach = inversion::mt::usual_edges_reach;
+  if (regularization.edges_reach) roughness.edges_reach = *regularization.edges_reach;
   const double depth_m = grid.z_edges_m().back() - grid.z_edges_m().front();
   if (in_log_depth)
     roughness = inversion::mt::smooth_in_log_depth(roughness, depth_m, observed.survey.stations);

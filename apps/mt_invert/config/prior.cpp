@@ -4,6 +4,7 @@
 #include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
 #include "engine/core/error.hpp"
+#include "inversion/mt/smoothness.hpp"
 
 #include <fmt/ranges.h>
 
@@ -48,10 +49,12 @@ Rows<RegularizationConfig> roughness_rows() {
       row("depth_weight_z0_m", of(&O::depth_weight_z0_m), lengths(), "z0"),
       row("smallness_length_m", of(&O::smallness_length_m), lengths_or_zero(1e15),
           "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth"),
-      row("edges_reach", of(&O::edges_reach), within(0.0, 10.0),
+      row("edges_reach", &C::edges_reach, within(0.0, 10.0),
           "share of the grid's depth by which the outermost columns and the lowest layer, which stand for "
-          "all "
-          "beyond, count wider and deeper along the edges; order 1"));
+          "all beyond, count wider and deeper along the edges; order 1")
+          .otherwise(fmt::format("`{:g}` in a section without learned prior where order is 1 and both "
+                                 "exponents are open, else `0`",
+                                 inversion::mt::usual_edges_reach)));
 }
 
 /// `what`: what the norm counts. Where it is not given, ε is the usual one of the norm.

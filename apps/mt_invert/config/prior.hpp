@@ -28,7 +28,8 @@ struct RegularizationConfig {
   SmoothingOperator smoothing = SmoothingOperator::derivatives;
   inversion::prior::RoughnessOptions roughness;  ///< including the tears; numbers of files come later
   /// Choices that are left open follow from the dimension (`roughness_of`).
-  std::optional<double> horizontal_weight{}, depth_weight_exponent{}, horizontal_depth_exponent{};
+  std::optional<double> horizontal_weight{}, depth_weight_exponent{}, horizontal_depth_exponent{},
+      edges_reach{};
   inversion::prior::RoughnessNormOptions norm;
   std::vector<inversion::mt::TearLine> tears;
   std::vector<inversion::mt::FixedRegion> fixed;
