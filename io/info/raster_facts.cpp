@@ -13,8 +13,8 @@ void describe_elevations(FileInfo& info) {
     info.facts.emplace_back(elevation_map);
     return;
   }
+  info.format = raster::format_of(info.path);
   const raster::RasterFacts facts = raster::facts_of(info.path);
-  info.format = facts.format;
   const std::string size = fmt::format("{} x {} pixels", facts.n_columns, facts.n_rows);
   if (!facts.quantity.empty()) {
     info.facts.push_back(fmt::format("{} of {} ({}), {}: {}", text::counted(facts.bands.size(), "map"),

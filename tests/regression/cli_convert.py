@@ -147,16 +147,16 @@ with Folder() as folder:
     # Refusals leave nothing behind
     expect(2, ["did you mean --rotate?"], "convert", EDI, "-o", folder / "x.csv", "--rotat", "30")
     for option in ("--rotate", "--declination", "--merge", "--profile-azimuth"):
-        expect_error(2, "not_finite", [option, "nan"], "convert", EDI, "-o", folder / "x.csv", option, "nan")
+        expect(2, [f"{option} expects a finite number, got nan"], "convert", EDI, "-o", folder / "x.csv", option, "nan")
     with open(wrong + "/gv103.edi.gz", "wb") as file:
         file.write(b"\x1f\x8b\x08\x00\x00\x00\x00\x00")
     with open(folder / "utf16.edi", "w", encoding="utf-16") as file:
         file.write(">HEAD\n")
     folder.write("semicolons.csv", "site;period_s;zxy_re_ohm\na;1;2,5\n")
     os.makedirs(wrong + "/deeper")
-    expect_error(4, "nothing_readable", ["gzip", "gunzip"], "convert", wrong + "/gv103.edi.gz", "-o", folder / "x.csv")
-    expect_error(4, "nothing_readable", ["UTF-16", "iconv"], "convert", folder / "utf16.edi", "-o", folder / "x.csv")
-    expect_error(4, "nothing_readable", ["semicolons", "commas"], "convert", folder / "semicolons.csv", "-o", folder / "x.csv")
+    expect_error(4, "not_read", ["gzip", "gunzip"], "convert", wrong + "/gv103.edi.gz", "-o", folder / "x.csv")
+    expect_error(4, "not_read", ["UTF-16", "iconv"], "convert", folder / "utf16.edi", "-o", folder / "x.csv")
+    expect_error(4, "not_read", ["semicolons", "commas"], "convert", folder / "semicolons.csv", "-o", folder / "x.csv")
     expect(0, ["1 subfolder that is not searched, deeper", "1 file that is compressed", "gv103.edi.gz"], "convert", wrong, "-o", folder / "beside.csv")
     refused = run("convert", folder / "semicolons.csv", "-o", folder / "x.csv").stderr
     check(refused.count("semicolons, as") == 1, f"the reason stands once: {refused}")
