@@ -6,6 +6,7 @@
 #include "inversion/mt/tables.hpp"
 #include "inversion/uncertainty/ensemble.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/info/raster_facts.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/model/hdf5.hpp"
 #include "io/model/read.hpp"
@@ -14,7 +15,6 @@
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/mth5/mth5.hpp"
-#include "io/raster/raster.hpp"
 #include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
 #include "io/survey/read.hpp"
@@ -22,6 +22,7 @@
 #include "io/survey/sites.hpp"
 #include "io/survey/store.hpp"
 #include "io/survey/unread.hpp"
+#include "io/text/counted.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
@@ -87,6 +88,7 @@ SiteInfo site_of(const StationData& station) {
     if (std::any_of(present.begin(), present.end(), [&](Element element) { return row.is_missing(element); }))
       ++site.n_masked;
   }
+  site.n_marked = station.n_masked();
   set_periods(site, frequencies);
   site.sign = station.sign_in_file;
   site.units = station.units_in_file;
@@ -150,8 +152,12 @@ std::string units_word(const std::string& units) {
 
 /// Describes a file of stations that stand on the globe.
 void describe_stations(FileInfo& info) {
-  for (const StationData& station : survey::read(info.path)) {
+  for (const StationData& station : survey::read(info.path, {.keeps_masked_stations = true})) {
     info.sites.push_back(site_of(station));
+    if (const int n = station.n_masked(); n > 0)
+      info.facts.push_back(fmt::format("{}: {} are masked and do not count; convert --unmask takes them back",
+                                       station.site.name,
+                                       text::counted(static_cast<std::size_t>(n), "value")));
     for (const std::string& remark : station.all_remarks()) info.warnings.push_back(remark);
     for (const std::string& change : station.changes)
       info.facts.push_back(fmt::format("{}: {}", station.site.name, change));
@@ -456,8 +462,6 @@ void describe_sites(FileInfo& info) {
   }
 }
 
-constexpr const char* elevation_map = "a map of elevations, as profile.surface_file takes it";
-
 /// Describes a table that no command takes for sites, responses or a section.
 void describe_table(FileInfo& info) {
   const std::string bytes = text::read_text(info.path);
@@ -567,12 +571,8 @@ void describe(FileInfo& info) {
       break;
   }
   if (text::lower(info.path).ends_with(".edi")) return describe_stations(info);
-  if (model::is_elevation_map(info.path)) {
-    info.format = raster::format_of(info.path);
-    info.facts.emplace_back(elevation_map);
-    return;
-  }
   survey::refuse_unread(info.path);
+  if (model::is_elevation_map(info.path)) return describe_elevations(info);
   throw core::FormatError(
       "io::info::describe_file#unknown_format",
       "{}:1: expected EDI, Z-file, J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, "

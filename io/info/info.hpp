@@ -20,6 +20,7 @@ struct SiteInfo {
   std::vector<std::string>
       components;           ///< "zxx" "zxy" … "tx" "ty"; "rho_yx" "phase_yx" where only these are given
   int n_masked = 0;         ///< periods at which one of these components is missing
+  int n_marked = 0;         ///< values that a survey file marks as masked
   std::string sign, units;  ///< as in the file: "+" or "-"; "mV/km/nT", "V/m/T", "ohm"
   double frame_deg = not_stated;  ///< azimuth of x in the file, clockwise from geographic north; NaN: varies
                                   ///< with frequency, or profile data

@@ -23,10 +23,10 @@ std::string json_list(const std::vector<std::string>& texts) {
 std::string json_of(const io::info::SiteInfo& site) {
   return fmt::format(
       R"({{"name": {}, "latitude_deg": {}, "longitude_deg": {}, "elevation_m": {}, "n_periods": {}, "period_min_s": {}, "period_max_s": {}, )"
-      R"("components": {}, "n_masked": {}, "sign": {}, "units": {}, "frame_deg": {}}})",
+      R"("components": {}, "n_masked": {}, "n_masked_values": {}, "sign": {}, "units": {}, "frame_deg": {}}})",
       core::json_quoted(site.name), number_or_null(site.latitude_deg), number_or_null(site.longitude_deg),
       number_or_null(site.elevation_m), site.n_periods, number_or_null(site.period_min_s),
-      number_or_null(site.period_max_s), json_list(site.components), site.n_masked,
+      number_or_null(site.period_max_s), json_list(site.components), site.n_masked, site.n_marked,
       core::json_quoted(site.sign), core::json_quoted(site.units), number_or_null(site.frame_deg));
 }
 

@@ -104,6 +104,8 @@ std::vector<std::string> write_depth_maps(const std::string& path, const PlacedM
     refuse("degrees", "{}: expected a projected system in metres, got degrees; give its EPSG code", path);
   raster::Raster maps = raster_around(path, model.earth.grid, system,
                                       options.pixel_m.value_or(least_width_m(model.earth.grid)));
+  maps.quantity = "log10 resistivity";
+  maps.units = "log10(ohm m)";
   const Eigen::VectorXd values = log10_resistivity(model);
   for (const double depth_m : options.depths_m)
     maps.bands.push_back({fmt::format("log10 resistivity (ohm m) at {:g} km", 1e-3 * depth_m), {}});

@@ -9,7 +9,7 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_vsi.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gdal.h>
 #include <ogr_srs_api.h>
 
@@ -31,6 +31,8 @@ namespace {
 constexpr std::array<const char*, 16> drivers{
     "GTiff", "AAIGrid", "XYZ", "SRTMHGT", "netCDF", "DTED",           "USGSDEM", "GSAG",
     "GSBG",  "GS7BG",   "HFA", "EHdr",    "ENVI",   "GRASSASCIIGrid", "VRT",     nullptr};
+
+constexpr const char* quantity_key = "QUANTITY";  // in the metadata of our GeoTIFFs
 
 struct CloseDataset {
   void operator()(GDALDatasetH dataset) const { GDALClose(dataset); }
@@ -125,6 +127,34 @@ void check_numbers(const std::string& path, double n_expected) {
                              n_expected, n));
 }
 
+/// Checks that the head of an ESRI ASCII grid states its size, its corner and its pixels. errors:
+/// FormatError.
+void check_head(const std::string& path) {
+  constexpr std::size_t looked_at = 4096;
+  const std::string bytes = text::lower(text::read_bytes_up_to(path, looked_at));
+  const auto words = text::words(bytes);
+  const auto has = [&](std::string_view name) {
+    const auto at = std::ranges::find(words, name);
+    return at != words.end() && at + 1 != words.end() && text::number(*(at + 1));
+  };
+  std::vector<std::string> lacking;
+  const auto expect = [&](bool is_there, const char* what) {
+    if (!is_there) lacking.emplace_back(what);
+  };
+  expect(has("ncols"), "ncols");
+  expect(has("nrows"), "nrows");
+  expect(has("xllcorner") || has("xllcenter"), "xllcorner (or xllcenter)");
+  expect(has("yllcorner") || has("yllcenter"), "yllcorner (or yllcenter)");
+  expect(has("cellsize") || (has("dx") && has("dy")), "cellsize");
+  if (!lacking.empty())
+    throw core::FormatError(
+        "io::raster#wrong_head",
+        "{}:1: expected the head of an ESRI ASCII grid with ncols, nrows, xllcorner, "
+        "yllcorner and cellsize, each with a number behind it, but it lacks {}; correct the "
+        "head",
+        path, fmt::join(lacking, ", "));
+}
+
 /// Checks the counts in the head of an ESRI ASCII grid, for which GDAL takes memory before it looks for the
 /// numbers. errors: FormatError.
 void check_counts(const std::string& path) {
@@ -180,6 +210,7 @@ void fill(const Dataset& dataset, const Raster& raster) {
     const Band& band = raster.bands[i];
     const GDALRasterBandH to = GDALGetRasterBand(dataset.get(), static_cast<int>(i) + 1);
     GDALSetDescription(to, band.name.c_str());
+    if (!raster.units.empty()) GDALSetRasterUnitType(to, raster.units.c_str());
     GDALSetRasterNoDataValue(to, std::numeric_limits<double>::quiet_NaN());
     std::vector<float> values = band.values;
     if (GDALRasterIO(to, GF_Write, 0, 0, raster.n_columns, raster.n_rows, values.data(), raster.n_columns,
@@ -204,6 +235,8 @@ void write_geotiff(const std::string& path, const Raster& raster) {
   std::array<double, 6> transform{raster.west, raster.pixel, 0.0, raster.north, 0.0, -raster.pixel};
   GDALSetGeoTransform(dataset.get(), transform.data());
   GDALSetSpatialRef(dataset.get(), system_of(raster.system).get());
+  if (!raster.quantity.empty())
+    GDALSetMetadataItem(dataset.get(), quantity_key, raster.quantity.c_str(), nullptr);
   fill(dataset, raster);
   dataset.reset();
   vsi_l_offset size = 0;
@@ -224,6 +257,29 @@ std::string format_of(const std::string& path) {
         "…), got a file of another format",
         path);
   return GDALGetDriverLongName(driver);
+}
+
+RasterFacts facts_of(const std::string& path) {
+  RasterFacts facts{.format = format_of(path)};
+  const Quiet quiet;
+  const std::string_view driver = GDALGetDriverShortName(driver_of(path));
+  if (driver == "AAIGrid") check_head(path);
+  const Dataset dataset(
+      GDALOpenEx(path.c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY, drivers.data(), nullptr, nullptr));
+  if (!dataset || GDALGetRasterCount(dataset.get()) < 1)
+    throw core::FormatError("io::raster#not_read", "{}: expected a raster of elevations, but {}", path,
+                            Quiet::message().empty() ? "it has no band" : Quiet::message());
+  if (const char* quantity = GDALGetMetadataItem(dataset.get(), quantity_key, nullptr))
+    facts.quantity = text::printable(quantity, 200);
+  facts.n_columns = GDALGetRasterXSize(dataset.get());
+  facts.n_rows = GDALGetRasterYSize(dataset.get());
+  for (int k = 1; k <= GDALGetRasterCount(dataset.get()); ++k)
+    facts.bands.push_back(text::printable(GDALGetDescription(GDALGetRasterBand(dataset.get(), k)), 200));
+  facts.units = text::printable(GDALGetRasterUnitType(GDALGetRasterBand(dataset.get(), 1)), 200);
+  const bool is_of_its_kind = driver == "SRTMHGT" || driver == "DTED" || driver == "USGSDEM";
+  facts.is_of_elevations =
+      facts.quantity.empty() && (is_of_its_kind || (!facts.units.empty() && metres_per(facts.units)));
+  return facts;
 }
 
 struct ElevationRaster::Impl {
@@ -255,11 +311,14 @@ void ElevationRaster::Impl::set_system() {
 
 void ElevationRaster::Impl::set_units() {
   const std::string unit = GDALGetRasterUnitType(band());
+  const char* quantity = GDALGetMetadataItem(dataset.get(), quantity_key, nullptr);
   const auto known = metres_per(unit);
   if (!known)
-    throw core::FormatError("io::raster#unknown_unit",
-                            "{}: expected elevations in metres, feet or kilometres, got the unit \"{}\"",
-                            path, text::printable(unit));
+    throw core::FormatError(
+        "io::raster#unknown_unit",
+        "{}: expected elevations in metres, feet or kilometres, got {} in the unit \"{}\"; "
+        "give a map of elevations",
+        path, quantity == nullptr ? "numbers" : text::printable(quantity), text::printable(unit));
   metres = *known;
 }
 
@@ -277,13 +336,19 @@ ElevationRaster::ElevationRaster(const std::string& path) : impl_(std::make_uniq
   impl_->path = path;
   const std::string_view driver = GDALGetDriverShortName(driver_of(path));
   const bool is_ascii = driver == "AAIGrid";
-  if (is_ascii) check_counts(path);
+  if (is_ascii) {
+    check_head(path);
+    check_counts(path);
+  }
   const char* all_digits[] = {"DATATYPE=Float64", nullptr};
   impl_->dataset.reset(GDALOpenEx(path.c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY, drivers.data(),
                                   is_ascii ? all_digits : nullptr, nullptr));
   if (!impl_->dataset || GDALGetRasterCount(impl_->dataset.get()) < 1)
-    throw core::FormatError("io::raster#not_read", "{}: expected a raster of elevations, but {}", path,
-                            Quiet::message().empty() ? "it has no band" : Quiet::message());
+    throw core::FormatError("io::raster#not_read", "{}: expected a raster of elevations, but {}{}", path,
+                            Quiet::message().empty() ? "it has no band" : Quiet::message(),
+                            driver == "XYZ" ? "; points that are no grid want the header "
+                                              "latitude_deg,longitude_deg,elevation_m, or x_m,y_m,z_m"
+                                            : "");
   if (driver == "XYZ") check_grid(path, n_columns(), n_rows());
   if (is_ascii) check_numbers(path, static_cast<double>(n_columns()) * n_rows());
   if (GDALGetGeoTransform(impl_->dataset.get(), impl_->transform.data()) != CE_None)

@@ -20,6 +20,7 @@ struct Raster {
   int n_columns = 0, n_rows = 0;
   double west = 0.0, north = 0.0, pixel = 0.0;  ///< outer corner and size of pixels, in units of the system
   std::string system{};                         ///< text for PROJ, "EPSG:32733"
+  std::string quantity{}, units{};  ///< those of all bands, "log10 resistivity"; empty: not stated
   std::vector<Band> bands{};
   /// Returns the coordinate of the middle of a column or a row.
   [[nodiscard]] double east_of(int column) const { return west + (column + 0.5) * pixel; }
@@ -35,6 +36,18 @@ void write_geotiff(const std::string& path, const Raster& raster);
 [[nodiscard]] bool is_raster(const std::string& path);
 /// Returns the name of its format, as GDAL states it: "GeoTIFF". errors: FormatError.
 [[nodiscard]] std::string format_of(const std::string& path);
+
+/// The content of a raster without its numbers.
+struct RasterFacts {
+  std::string format;           ///< as GDAL states it: "GeoTIFF"
+  std::string quantity, units;  ///< units of the first band; empty: not stated
+  int n_columns = 0, n_rows = 0;
+  std::vector<std::string> bands{};  ///< names, "" for a band without one
+  bool is_of_elevations = false;  ///< the format is one of elevations alone, or the units are metres or feet
+};
+/// Returns what a raster states about itself; only files of `write_geotiff` state a quantity. errors:
+/// FormatError.
+[[nodiscard]] RasterFacts facts_of(const std::string& path);
 
 /// A pixel of a raster of elevations.
 struct Pixel {

@@ -4,12 +4,16 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/options.hpp"
+#include "io/text/counted.hpp"
 #include "physics/mt/merge.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <set>
 
 namespace lodestone::io::survey {
@@ -45,48 +49,67 @@ void limit_periods(StationData& station, double min_s, double max_s) {
   };
   const std::size_t n =
       std::erase_if(station.rows, [&](const StationRow& r) { return is_outside(r.frequency_hz); });
-  std::erase_if(station.readings, [&](const mt::Reading& r) { return is_outside(r.frequency_hz); });
+  for (auto* readings : {&station.readings, &station.masked_readings})
+    std::erase_if(*readings, [&](const mt::Reading& r) { return is_outside(r.frequency_hz); });
   if (n > 0)
     station.changes.push_back(fmt::format("{} periods beyond {:g} to {:g} s were left out", n, min_s, max_s));
 }
 
-/// Takes one element out of a row, with its errors and correlations.
-void remove(StationRow& row, Element element) {
-  row.values[element] = {mt::not_given, mt::not_given};
-  row.errors[element] = mt::not_given;
-  if (row.covariance) {
-    const auto k = static_cast<Eigen::Index>(mt::index_of(element));
-    row.covariance->row(k).setConstant(mt::Complex(mt::not_given, 0.0));
-    row.covariance->col(k).setConstant(mt::Complex(mt::not_given, 0.0));
-  }
+/// Takes masked values back, where any of the choices has them.
+void unmask(StationData& station, const std::vector<mt::Where>& choices) {
+  if (choices.empty()) return;
+  const auto is_chosen = [&](mt::Datum datum, double frequency_hz) {
+    return std::ranges::any_of(
+        choices, [&](const mt::Where& where) { return where.contains(station, datum, frequency_hz); });
+  };
+  const int n_before = station.n_masked();
+  for (StationRow& row : station.rows)
+    for (const Element element : mt::all_elements)
+      if (is_chosen(mt::real_part_of(element), row.frequency_hz)) row.unmask(element);
+  for (const mt::Reading& each : station.masked_readings)
+    if (is_chosen(each.datum, each.frequency_hz)) station.readings.push_back(each);
+  std::erase_if(station.masked_readings,
+                [&](const mt::Reading& each) { return is_chosen(each.datum, each.frequency_hz); });
+  station.sort();
+  if (const int n = n_before - station.n_masked(); n > 0)
+    station.changes.push_back(fmt::format("{} masked values were taken back", n));
 }
 
-void mask(StationData& station, const std::vector<mt::Where>& masks) {
-  int n = 0;
+/// Masks values and returns how many each of the choices masks.
+std::vector<int> mask(StationData& station, const std::vector<mt::Where>& masks) {
+  std::vector<int> n_of_each;
+  int n_of_all = 0;
   for (const mt::Where& where : masks) {
-    for (StationRow& row : station.rows) {
-      for (const Element element : mt::all_elements) {
-        if (row.is_missing(element) || !where.contains(station, mt::real_part_of(element), row.frequency_hz))
-          continue;
-        remove(row, element);
-        ++n;
-      }
-    }
-    n += static_cast<int>(std::erase_if(station.readings, [&](const mt::Reading& each) {
+    const int n_before = station.n_masked();
+    for (StationRow& row : station.rows)
+      for (const Element element : mt::all_elements)
+        if (where.contains(station, mt::real_part_of(element), row.frequency_hz)) row.mask(element);
+    const auto is_masked = [&](const mt::Reading& each) {
       return where.contains(station, each.datum, each.frequency_hz);
-    }));
+    };
+    std::ranges::copy_if(station.readings, std::back_inserter(station.masked_readings), is_masked);
+    std::erase_if(station.readings, is_masked);
+    station.sort();
+    n_of_each.push_back(station.n_masked() - n_before);
+    n_of_all += n_of_each.back();
   }
-  if (n > 0) station.changes.push_back(fmt::format("{} values were masked", n));
+  if (n_of_all > 0) station.changes.push_back(fmt::format("{} values were masked", n_of_all));
+  return n_of_each;
 }
 
 void add_declination(StationData& station, double declination_deg) {
   if (declination_deg == 0.0) return;
-  for (StationRow& row : station.rows) {
+  const auto add = [&](StationRow& row) {
     mt::ChannelAzimuths& at = row.azimuths;
     for (double* each : {&at.ex_deg, &at.ey_deg, &at.hx_deg, &at.hy_deg, &at.tipper_hx_deg, &at.tipper_hy_deg,
                          &at.local_hx_deg, &at.local_hy_deg, &at.reference_hx_deg, &at.reference_hy_deg})
       *each += declination_deg;
+  };
+  for (StationRow& row : station.rows) {
+    add(row);
+    if (row.with_masked) add(*row.with_masked);
   }
+  station.turned_to_deg += declination_deg;
   station.changes.push_back(
       fmt::format("azimuths were counted from magnetic north, {:g} degrees added", declination_deg));
 }
@@ -96,6 +119,7 @@ void rotate(StationData& station, double azimuth_deg, mt::TurnLoss& loss) {
   const double before_deg = station.rows.front().azimuths.hx_deg;
   const int n_before = loss.n_elements;
   mt::rotate_rows(station, azimuth_deg, loss);
+  station.turned_to_deg = azimuth_deg;
   const int n_lost = loss.n_elements - n_before;
   station.changes.push_back(
       fmt::format("rotated from {:g} to {:g} degrees{}", before_deg, azimuth_deg,
@@ -122,15 +146,24 @@ int raise(mt::Reading& reading, double floor) {
   return 1;
 }
 
+int raise(StationRow& row, const mt::ErrorFloors& floors) {
+  int n = 0;
+  for (const Element element : mt::all_elements) {
+    const mt::DatumRule& rule = mt::rule_of(mt::real_part_of(element));
+    n += raise(row, element, mt::floor_of(rule, floors, mt::modulus_of(rule, row.values)));
+  }
+  if (!row.with_masked) return n;
+  raise(*row.with_masked, floors);
+  if (!row.with_masked->estimates) row.estimates.reset();
+  return n;
+}
+
 void apply_floors(StationData& station, const std::vector<mt::FloorRule>& rules) {
   const mt::ErrorFloors floors = mt::general_floors(rules);
   int n = 0;
-  for (StationRow& row : station.rows) {
-    for (const Element element : mt::all_elements) {
-      const mt::DatumRule& rule = mt::rule_of(mt::real_part_of(element));
-      n += raise(row, element, mt::floor_of(rule, floors, mt::modulus_of(rule, row.values)));
-    }
-  }
+  for (StationRow& row : station.rows) n += raise(row, floors);
+  for (mt::Reading& reading : station.masked_readings)
+    raise(reading, mt::floor_of(mt::rule_of(reading.datum), floors, mt::not_given));
   for (mt::Reading& reading : station.readings)
     n += raise(reading, mt::floor_of(mt::rule_of(reading.datum), floors, mt::not_given));
   if (n == 0) return;
@@ -168,20 +201,114 @@ void require_kinds(const std::vector<StationData>& stations, const std::vector<m
   }
 }
 
+/// Returns the first of periods that are sorted, and how far the others reach.
+std::string in_words(const std::vector<double>& periods_s) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> words;
+  for (const double period_s : periods_s)
+    if (words.size() < most) words.push_back(fmt::format("{:g}", period_s));
+  const std::string first = fmt::format("{}", fmt::join(words, ", "));
+  return periods_s.size() > most ? fmt::format("{} … {:g} s", first, periods_s.back()) : first + " s";
+}
+
+/// Says what is about to be merged, how far it stands apart and whether its values agree.
+void tell_of_merging(const StationData& first, const StationData& other) {
+  const mt::Agreement found = mt::agreement_of(first, other);
+  const std::string agreement =
+      std::isfinite(found.chi2)
+          ? fmt::format("{} shared, χ² {:.2g} per datum",
+                        text::counted(static_cast<std::size_t>(found.n_shared), "period"), found.chi2)
+          : std::string("no period shared");
+  core::log::info("{} is merged into {}, {:.3g} m apart; {}", other.site.name, first.site.name,
+                  found.distance_m, agreement);
+  if (!(found.chi2 > mt::Agreement::largest_chi2)) return;
+  core::log::warning(
+      core::log::Id("io::survey::edited#contradiction"),
+      "{} and {} differ at {} of {} shared periods by more than their errors allow ({}): χ² is {:.3g} per "
+      "datum, where agreement gives 1; leave out the wrong one with --mask or --sites, or raise its errors",
+      first.site.name, other.site.name, found.contradicting_s.size(), found.n_shared,
+      in_words(found.contradicting_s), found.chi2);
+}
+
+/// Returns the name that a station had before it got a suffix beside another of that name.
+std::string first_name_of(const StationData& station) {
+  return station.name_in_file.empty() ? station.site.name : station.name_in_file;
+}
+
+/// Warns of stations that have one name and stay apart.
+void tell_of_namesakes(const std::vector<StationData>& stations, double within_m) {
+  std::map<std::string, const StationData*> first_of;
+  for (const StationData& station : stations) {
+    const auto [first, is_new] = first_of.emplace(first_name_of(station), &station);
+    if (is_new) continue;
+    const double apart_m = mt::distance_m(*first->second, station);
+    core::log::warning(core::log::Id("io::survey::edited#namesakes"),
+                       "{} ({}) and {} ({}) have one name in their files, but {}, so they stay two stations; "
+                       "{}",
+                       first->second->site.name, first->second->path, station.site.name, station.path,
+                       std::isfinite(apart_m) ? fmt::format("stand {:.3g} m apart", apart_m)
+                                              : std::string("one of them states no place"),
+                       std::isfinite(apart_m)
+                           ? fmt::format("--merge with more than {:g} m would join them", apart_m)
+                           : fmt::format("only places within {:g} m are joined", within_m));
+  }
+}
+
 /// Joins stations of one place; the first notes in its changes which.
 std::vector<StationData> joined_places(std::vector<StationData> stations, double within_m) {
-  std::vector<StationData> out = mt::merged(std::move(stations), within_m);
+  std::map<std::string, std::vector<std::string>> notes;
+  std::vector<StationData> out =
+      mt::merged(std::move(stations), within_m, [&](const StationData& first, const StationData& other) {
+        tell_of_merging(first, other);
+        notes[first.site.name].push_back(fmt::format("merged with {}, which stands {:.3g} m apart",
+                                                     other.site.name, mt::distance_m(first, other)));
+      });
   for (StationData& station : out)
-    if (!station.other_names.empty())
-      station.changes.push_back(fmt::format("merged with {}, which stand within {:g} m",
-                                            fmt::join(station.other_names, ", "), within_m));
+    for (std::string& note : notes[station.site.name]) station.changes.push_back(std::move(note));
+  tell_of_namesakes(out, within_m);
   return out;
 }
 
-bool has_value(const StationData& station) {
-  return !station.readings.empty() || std::ranges::any_of(station.rows, [](const StationRow& row) {
-    return std::ranges::any_of(mt::all_elements, [&](Element element) { return !row.is_missing(element); });
-  });
+/// Warns of masks that mask nothing.
+void tell_of_idle_masks(const std::vector<StationData>& stations, const std::vector<mt::Where>& masks,
+                        const std::vector<int>& n_masked) {
+  for (std::size_t k = 0; k < masks.size(); ++k) {
+    if (n_masked[k] > 0) continue;
+    const mt::Where& where = masks[k];
+    std::vector<double> periods_s;
+    for (const StationData& station : stations) {
+      if (!where.station.empty() && !station.has_name(where.station)) continue;
+      for (const StationRow& row : station.rows) periods_s.push_back(1.0 / row.frequency_hz);
+      for (const mt::Reading& each : station.readings) periods_s.push_back(1.0 / each.frequency_hz);
+    }
+    const std::string name = where.station.empty() ? "all stations" : "station " + where.station;
+    std::string why = "no value of it is left";
+    if (!periods_s.empty()) {
+      const auto [least, most] = std::ranges::minmax(periods_s);
+      why = fmt::format("no value with a period there is left, where periods reach from {:g} to {:g} s",
+                        least, most);
+    }
+    core::log::warning(
+        core::log::Id("io::survey::edited#nothing_masked"), "--mask masks nothing of {}{}: {}", name,
+        where.min_frequency_hz > 0.0
+            ? fmt::format(" from {:g} to {:g} s", 1.0 / where.max_frequency_hz, 1.0 / where.min_frequency_hz)
+            : "",
+        why);
+  }
+}
+
+/// Chooses, masks and turns stations by the choices that hold for each alone.
+void edit_each(std::vector<StationData>& stations, const Edits& edits) {
+  std::vector<int> n_masked(edits.masks.size());
+  for (StationData& station : stations) {
+    limit_periods(station, edits.min_period_s, edits.max_period_s);
+    unmask(station, edits.unmasks);
+    const std::vector<int> n = mask(station, edits.masks);
+    std::ranges::transform(n_masked, n, n_masked.begin(), std::plus<>());
+    add_declination(station, edits.declination_deg);
+  }
+  tell_of_idle_masks(stations, edits.masks, n_masked);
+  std::erase_if(stations, [](const StationData& s) { return !s.has_value() && s.n_masked() == 0; });
 }
 
 /// Rotates stations and says what that takes from them. errors: InvalidArgument where it leaves nothing.
@@ -191,7 +318,7 @@ void rotate(std::vector<StationData>& stations, double azimuth_deg) {
   if (!loss.is_any()) return;
   const std::string text = fmt::format("{}; {:g} degrees keep those of that station",
                                        loss.in_words(azimuth_deg), azimuth_deg - loss.turn_deg);
-  if (std::ranges::none_of(stations, has_value))
+  if (std::ranges::none_of(stations, &StationData::has_value))
     throw core::InvalidArgument("io::survey::edited#incomplete_tensors", "nothing is left: {}", text);
   core::log::warning(core::log::Id("io::survey::edited#incomplete_tensors"), "{}", text);
 }
@@ -199,15 +326,11 @@ void rotate(std::vector<StationData>& stations, double azimuth_deg) {
 }  // namespace
 
 std::vector<StationData> edited(std::vector<StationData> stations, const Edits& edits) {
-  for (const mt::Where& where : edits.masks)
-    if (!where.station.empty()) static_cast<void>(station_of(stations, where.station));
+  for (const auto* choices : {&edits.unmasks, &edits.masks})
+    for (const mt::Where& where : *choices)
+      if (!where.station.empty()) static_cast<void>(station_of(stations, where.station));
   stations = chosen(std::move(stations), edits.sites);
-  for (StationData& station : stations) {
-    limit_periods(station, edits.min_period_s, edits.max_period_s);
-    mask(station, edits.masks);
-    add_declination(station, edits.declination_deg);
-  }
-  std::erase_if(stations, [](const StationData& s) { return !has_value(s); });
+  edit_each(stations, edits);
   if (edits.merge_within_m > 0.0) stations = joined_places(std::move(stations), edits.merge_within_m);
   if (edits.azimuth_deg) rotate(stations, *edits.azimuth_deg);
   if (stations.empty())

@@ -71,6 +71,11 @@ void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selecti
 
 void log_stations(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
   core::log::info("{} read", text::counted(stations.size(), "station"));
+  int n_masked = 0;
+  for (const mt::StationData& station : stations) n_masked += station.n_masked();
+  if (n_masked > 0)
+    core::log::info("{} masked in survey files do not count",
+                    text::counted(static_cast<std::size_t>(n_masked), "value"));
   log_remarks(stations, selection);
 }
 

@@ -28,7 +28,12 @@ struct ReadOptions {
   /// Names of stations: only these are returned, in this order. Empty: all, in the order of files and rows.
   std::vector<std::string> station_order{};
   std::optional<FileKind> kind{};  ///< kind of every file; absent: by the content of each
+  /// Stations of a survey file whose values are all masked are returned as well.
+  bool keeps_masked_stations = false;
 };
+
+/// Sets a time factor and units for the readers of all formats; a vote leaves a choice as it is.
+void choose(ReadOptions& options, const physics::mt::Conventions& chosen);
 
 /// Reads stations from a file of any kind that holds some, or from a folder of EDI files. Kinds: EDI, Z-file,
 /// J-format, Zonge AVG, ModEM, MARE2DEM, MT2DData, Occam2D, FEMTIC, WSINV3DMT, MTH5. errors: those of the
@@ -46,7 +51,9 @@ struct ReadOptions {
 using OnSkipped = std::function<void(const std::string& path, const core::Error& error)>;
 
 /// Reads stations from several files as one survey. A file that cannot be read is skipped with a warning in
-/// the log; equal names get a suffix. errors: FileError or FormatError (none is readable), ConfigError.
+/// the log; equal names get a suffix. Where neither a station nor its file decides units or time factor, it
+/// follows the stations of the same format in the same folder (docs/command-line.md). errors: FileError or
+/// FormatError (none is readable), ConfigError.
 [[nodiscard]] std::vector<physics::mt::StationData> read_files(const std::vector<std::string>& paths,
                                                                const ReadOptions& options = {},
                                                                const OnSkipped& skipped = {});

@@ -19,9 +19,10 @@ using mt::StationData;
 using mt::StationRow;
 
 constexpr const char* format = "lodestone survey";
-constexpr int version = 1;
+constexpr int version = 2, version_without_masks = 1;
 constexpr std::size_t n_azimuths = sizeof(mt::ChannelAzimuths) / sizeof(double);
 using Azimuths = std::array<double, n_azimuths>;
+using Mask = std::array<std::uint8_t, mt::n_elements>;
 
 constexpr char separator = '\n';  // of lists of sentences and names, which have one line each
 
@@ -90,7 +91,7 @@ const std::array<TextColumn, 13> text_columns{
      {"zero_tippers", [](const StationData& s) { return s.zero_tippers; },
       [](StationData& s, const std::string& t) { s.zero_tippers = t; }}}};
 
-const std::array<NumberColumn, 10> number_columns{
+const std::array<NumberColumn, 11> number_columns{
     {{"latitude_deg", "degrees", [](const StationData& s) { return s.site.latitude_deg; },
       [](StationData& s, double v) { s.site.latitude_deg = v; }},
      {"longitude_deg", "degrees", [](const StationData& s) { return s.site.longitude_deg; },
@@ -105,6 +106,8 @@ const std::array<NumberColumn, 10> number_columns{
       [](StationData& s, double v) { s.site.z_m = v; }},
      {"tilt_deg", "degrees", [](const StationData& s) { return s.site.tilt_deg; },
       [](StationData& s, double v) { s.site.tilt_deg = v; }},
+     {"turned_to_deg", "degrees", [](const StationData& s) { return s.turned_to_deg; },
+      [](StationData& s, double v) { s.turned_to_deg = v; }},
      {"frame_latitude_deg", "degrees",
       [](const StationData& s) { return s.local_frame ? s.local_frame->latitude_deg : mt::not_given; },
       [](StationData& s, double v) {
@@ -136,18 +139,35 @@ core::Table table_of(const std::vector<StationData>& stations) {
   core::Table::Numbers n_rows, n_readings;
   for (const StationData& station : stations) {
     n_rows.push_back(static_cast<double>(station.rows.size()));
-    n_readings.push_back(static_cast<double>(station.readings.size()));
+    n_readings.push_back(static_cast<double>(station.readings.size() + station.masked_readings.size()));
   }
   table.add_numbers("n_rows", "", std::move(n_rows));
   table.add_numbers("n_readings", "", std::move(n_readings));
   return table;
 }
 
+/// Returns the readings of a station, those that were masked behind the others.
+std::vector<mt::Reading> with_masked(const StationData& station) {
+  std::vector<mt::Reading> all = station.readings;
+  all.insert(all.end(), station.masked_readings.begin(), station.masked_readings.end());
+  return all;
+}
+
+/// Returns 1 for each reading that was masked, in the order of the table.
+std::vector<std::uint8_t> masks_of_readings(const std::vector<StationData>& stations) {
+  std::vector<std::uint8_t> mask;
+  for (const StationData& station : stations) {
+    mask.insert(mask.end(), station.readings.size(), 0);
+    mask.insert(mask.end(), station.masked_readings.size(), 1);
+  }
+  return mask;
+}
+
 core::Table readings_of(const std::vector<StationData>& stations) {
   core::Table::Texts datum;
   core::Table::Numbers frequency_hz, value, sigma, azimuth_deg;
   for (const StationData& station : stations) {
-    for (const mt::Reading& each : station.readings) {
+    for (const mt::Reading& each : with_masked(station)) {
       datum.emplace_back(mt::name_of(each.datum));
       frequency_hz.push_back(each.frequency_hz);
       value.push_back(each.value);
@@ -192,6 +212,7 @@ class Rows {
     values_.resize(n * size_);
     source.read(name, 0, std::as_writable_bytes(std::span(values_)));
   }
+  [[nodiscard]] bool is_empty() const { return values_.empty(); }
   [[nodiscard]] const T* row(std::size_t k) const { return values_.data() + k * size_; }
 
  private:
@@ -207,8 +228,17 @@ struct Arrays {
   Rows<Complex> values{{mt::n_elements}}, covariance{{mt::n_elements, mt::n_elements}}, signal{{2, 2}},
       noise{{3, 3}};
   Rows<double> errors{{mt::n_elements}}, azimuths_deg{{n_azimuths}};
+  Rows<std::uint8_t> mask{{mt::n_elements}};
 
+  /// Adds a row with the values that were masked, each marked as such.
   void add(const StationRow& row) {
+    Mask masked{};
+    for (const mt::Element element : mt::all_elements) masked.at(index_of(element)) = row.is_masked(element);
+    mask.add(masked.data());
+    add_numbers(row.with_masked ? *row.with_masked : row);
+  }
+
+  void add_numbers(const StationRow& row) {
     frequency_hz.push_back(row.frequency_hz);
     values.add(row.values.numbers.data());
     errors.add(row.errors.numbers.data());
@@ -227,6 +257,7 @@ struct Arrays {
     core::write_vector(sink, "rows/has_covariance", has_covariance);
     core::write_vector(sink, "rows/has_estimates", has_estimates);
     values.write(sink, "rows/values", "ohm, and 1 of tippers and inter-station functions");
+    mask.write(sink, "rows/mask", "1: the value was masked");
     errors.write(sink, "rows/errors", "of the values, one standard deviation of each part");
     azimuths_deg.write(sink, "rows/azimuths_deg", "degrees");
     covariance.write(sink, "rows/covariance", "of the products of two values");
@@ -234,7 +265,7 @@ struct Arrays {
     noise.write(sink, "rows/noise", "power of E (ohm^2) and Hz over that of H");
   }
 
-  void read(const core::ArraySource& source, std::size_t n) {
+  void read(const core::ArraySource& source, std::size_t n, bool has_masks) {
     frequency_hz = core::read_doubles(source, "rows/frequency_hz");
     has_covariance = core::read_bytes(source, "rows/has_covariance");
     has_estimates = core::read_bytes(source, "rows/has_estimates");
@@ -249,6 +280,7 @@ struct Arrays {
           std::ranges::count_if(flags, [](std::uint8_t flag) { return flag != 0; }));
     };
     values.read(source, "rows/values", n);
+    if (has_masks) mask.read(source, "rows/mask", n);
     errors.read(source, "rows/errors", n);
     azimuths_deg.read(source, "rows/azimuths_deg", n);
     covariance.read(source, "rows/covariance", n_of(has_covariance));
@@ -267,11 +299,20 @@ struct Arrays {
     out.azimuths = std::bit_cast<mt::ChannelAzimuths>(azimuths);
     if (has_covariance[k] != 0)
       out.covariance = Eigen::Map<const mt::ElementCovariance>(covariance.row(n_covariances++)).transpose();
-    if (has_estimates[k] == 0) return out;
-    out.estimates.emplace();
-    out.estimates->inverse_signal = Eigen::Map<const Eigen::Matrix2cd>(signal.row(n_estimates)).transpose();
-    out.estimates->noise = Eigen::Map<const Eigen::Matrix3cd>(noise.row(n_estimates++)).transpose();
+    if (has_estimates[k] != 0) {
+      out.estimates.emplace();
+      out.estimates->inverse_signal = Eigen::Map<const Eigen::Matrix2cd>(signal.row(n_estimates)).transpose();
+      out.estimates->noise = Eigen::Map<const Eigen::Matrix3cd>(noise.row(n_estimates++)).transpose();
+    }
+    mask_marked(out, k);
     return out;
+  }
+
+  /// Masks the values of a row that are marked.
+  void mask_marked(StationRow& row, std::size_t k) const {
+    if (mask.is_empty()) return;
+    for (const mt::Element element : mt::all_elements)
+      if (mask.row(k)[index_of(element)] != 0) row.mask(element);
   }
 };
 
@@ -295,14 +336,26 @@ mt::Reading reading_of(const core::Table& table, std::size_t k) {
   return reading;
 }
 
-std::vector<StationData> stations_of(const core::ArraySource& source) {
+/// Returns the marks of the readings; none in a file of the first version. errors: FormatError.
+std::vector<std::uint8_t> masks_of_readings(const core::ArraySource& source, std::size_t n, bool has_masks) {
+  if (!has_masks) return std::vector<std::uint8_t>(n, 0);
+  std::vector<std::uint8_t> mask = core::read_bytes(source, "readings/mask");
+  if (mask.size() != n)
+    throw core::FormatError("io::survey::read_survey#wrong_masks",
+                            "{}: expected a mark for each of {} readings, got {}; is the file damaged?",
+                            source.location(), n, mask.size());
+  return mask;
+}
+
+std::vector<StationData> stations_of(const core::ArraySource& source, bool has_masks) {
   const core::Table table = core::read_table(source, "stations"),
                     readings = core::read_table(source, "readings");
   std::vector<StationData> stations(table.n_rows());
   std::size_t n_rows = 0, n_readings = 0;
   for (std::size_t k = 0; k < stations.size(); ++k) {
     for (const TextColumn& column : text_columns) column.set(stations[k], table.texts(column.name)[k]);
-    for (const NumberColumn& column : number_columns) column.set(stations[k], table.numbers(column.name)[k]);
+    for (const NumberColumn& column : number_columns)  // files of the first version lack one
+      if (table.has(column.name) || has_masks) column.set(stations[k], table.numbers(column.name)[k]);
     n_rows += count_of(source, table.numbers("n_rows")[k]);
     n_readings += count_of(source, table.numbers("n_readings")[k]);
   }
@@ -313,13 +366,15 @@ std::vector<StationData> stations_of(const core::ArraySource& source) {
         "damaged?",
         source.location(), n_readings, readings.n_rows());
   Arrays arrays;
-  arrays.read(source, n_rows);
+  arrays.read(source, n_rows, has_masks);
+  const std::vector<std::uint8_t> mask = masks_of_readings(source, n_readings, has_masks);
   std::size_t row = 0, reading = 0, n_covariances = 0, n_estimates = 0;
   for (std::size_t k = 0; k < stations.size(); ++k) {
     for (std::size_t i = count_of(source, table.numbers("n_rows")[k]); i > 0; --i)
       stations[k].rows.push_back(arrays.row(row++, n_covariances, n_estimates));
-    for (std::size_t i = count_of(source, table.numbers("n_readings")[k]); i > 0; --i)
-      stations[k].readings.push_back(reading_of(readings, reading++));
+    for (std::size_t i = count_of(source, table.numbers("n_readings")[k]); i > 0; --i, ++reading)
+      (mask[reading] != 0 ? stations[k].masked_readings : stations[k].readings)
+          .push_back(reading_of(readings, reading));
   }
   return stations;
 }
@@ -343,13 +398,14 @@ void write_survey(const std::filesystem::path& path, const std::vector<StationDa
     for (const StationRow& row : station.rows) arrays.add(row);
   arrays.write(sink);
   core::write(sink, "readings", readings_of(stations));
+  core::write_vector(sink, "readings/mask", masks_of_readings(stations));
   sink.commit();
 }
 
 std::vector<StationData> read_survey(const std::filesystem::path& path) {
   const hdf5::Hdf5Source source(path);
-  hdf5::require_format(source, path.string(), {format}, {version});
-  return stations_of(source);
+  const int stored = hdf5::require_format(source, path.string(), {format}, {version_without_masks, version});
+  return stations_of(source, stored != version_without_masks);
 }
 
 }  // namespace lodestone::io::survey

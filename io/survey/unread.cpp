@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::size_t looked_at = 8192;
 
+constexpr std::string_view utf_16 =
+    "the file is text in UTF-16, as some editors save it; save it as UTF-8, for instance with: iconv -f "
+    "UTF-16 "
+    "-t UTF-8 FILE > NEW";
+
 /// The first lines of a file that are not empty.
 using Lines = std::vector<std::string_view>;
 
@@ -162,6 +167,16 @@ bool is_poly(const Lines& lines) {
          is_whole(head[0], static_cast<double>(point.size()) + 1.0, 1e9) && is_whole(point[0], 0, 1);
 }
 
+/// Names between semicolons without commas, then a row of as many fields.
+bool is_table_with_semicolons(const Lines& lines) {
+  if (lines.size() < 2 || lines[0].find(',') != std::string_view::npos) return false;
+  const auto n = std::ranges::count(lines[0], ';');
+  const std::string header = text::lower(lines[0]);
+  const auto names = [&](std::string_view name) { return header.find(name) != std::string::npos; };
+  return n > 0 && std::ranges::count(lines[1], ';') == n &&
+         (names("site") || names("period") || names("frequency") || names("latitude_deg"));
+}
+
 /// "# sitename: …", then a line of names that begin with the periods.
 bool is_table_of_site(const Lines& lines) {
   return lines.size() > 1 && text::lower(lines[0]).starts_with("# sitename:") &&
@@ -170,7 +185,28 @@ bool is_table_of_site(const Lines& lines) {
 
 }  // namespace
 
+std::optional<std::string> packed_kind(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  struct Packed {
+    std::string_view begin, what;
+  };
+  constexpr std::array<Packed, 6> all{{
+      {"\x1f\x8b"sv, "the file is compressed by gzip; unpack it first: gunzip FILE.gz"},
+      {"BZh"sv, "the file is compressed by bzip2; unpack it first: bunzip2 FILE.bz2"},
+      {"\xfd"
+       "7zXZ"sv,
+       "the file is compressed by xz; unpack it first: unxz FILE.xz"},
+      {"PK\x03\x04"sv, "the file is a ZIP archive; unpack it first: unzip FILE.zip"},
+      {"\xff\xfe"sv, utf_16},
+      {"\xfe\xff"sv, utf_16},
+  }};
+  const auto found =
+      std::ranges::find_if(all, [&](const Packed& each) { return bytes.starts_with(each.begin); });
+  return found == all.end() ? std::nullopt : std::optional(std::string(found->what));
+}
+
 std::optional<std::string> unread_kind(std::string_view bytes, const std::string& path) {
+  if (auto what = packed_kind(bytes)) return what;
   const Lines lines = first_lines(bytes.substr(0, looked_at));
   if (lines.empty()) return {};
   if (auto what = by_name(lines[0])) return what;
@@ -194,6 +230,9 @@ std::optional<std::string> unread_kind(std::string_view bytes, const std::string
   if (is_poly(lines))
     return "the file has the outlines of a MARE2DEM model without its resistivities; give the .resistivity "
            "file that names it";
+  if (is_table_with_semicolons(lines))
+    return "the columns of the table are separated by semicolons, as spreadsheets of some languages save "
+           "them; separate them by commas, with points in the numbers";
   if (is_table_of_site(lines))
     return "tables of impedances by site, as of the Dublin Secret Models, are not read; write a CSV table of "
            "transfer functions, with a column site, places and errors";

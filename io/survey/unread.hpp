@@ -12,6 +12,10 @@ namespace lodestone::io::survey {
 /// read; nothing for any other file. `path`: where files lie that it names; empty: nowhere.
 [[nodiscard]] std::optional<std::string> unread_kind(std::string_view bytes, const std::string& path = "");
 
+/// Returns what bytes are and how to unpack them, where they are compressed or text in UTF-16; nothing for
+/// any others.
+[[nodiscard]] std::optional<std::string> packed_kind(std::string_view bytes);
+
 /// Refuses a file of such a kind. errors: FileError; FormatError with what the file is and what to give.
 void refuse_unread(const std::string& path);
 

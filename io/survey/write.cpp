@@ -3,6 +3,7 @@
 
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "io/edi/writer.hpp"
 #include "io/emtf/xml.hpp"
 #include "io/geodesy/profile.hpp"
@@ -212,6 +213,45 @@ mt::ProfileOptions map_options(const std::vector<StationData>& stations, const P
   return options;
 }
 
+/// Returns the axes to which all stations were turned on demand, as a survey file keeps it; nothing where
+/// some were not, or to others.
+std::optional<double> kept_axes(const std::vector<StationData>& stations) {
+  if (stations.empty() || !std::isfinite(stations.front().turned_to_deg)) return {};
+  const double first_deg = stations.front().turned_to_deg;
+  const bool is_one = std::ranges::all_of(stations, [&](const StationData& station) {
+    return std::abs(std::remainder(station.turned_to_deg - first_deg, 360.0)) <= mt::same_azimuth_deg;
+  });
+  if (is_one) return first_deg;
+  core::log::warning(core::log::Id("io::survey::write#several_axes"),
+                     "the stations were rotated to several axes, so that none of them holds; choose one with "
+                     "--rotate");
+  return {};
+}
+
+/// Takes over the axes to which stations were rotated before, unless others are chosen or a file states the
+/// axes of its map.
+void keep_axes(const std::vector<StationData>& stations, WriteFormat format, Placing& placing) {
+  if (placing.strike_deg) return;
+  const std::optional<double> kept_deg = kept_axes(stations);
+  if (!kept_deg) return;
+  const auto has_other_map = [&](const StationData& station) {
+    return station.local_frame && std::abs(std::remainder(station.local_frame->azimuth_deg - *kept_deg,
+                                                          360.0)) > mt::same_azimuth_deg;
+  };
+  const auto other = std::ranges::find_if(stations, has_other_map);
+  if (!is_of_profile(format) && other != stations.end()) {
+    core::log::warning(
+        core::log::Id("io::survey::write#turned_back"),
+        "x and y of {} are those of {}, so tensors are turned to its x axis, {:g} degrees, from "
+        "the {:g} degrees to which they were rotated",
+        core::word(format), other->path, other->local_frame->azimuth_deg, *kept_deg);
+    return;
+  }
+  core::log::info("tensors keep x along {:g} degrees, to which they were rotated; --rotate chooses otherwise",
+                  *kept_deg);
+  placing.strike_deg = kept_deg;
+}
+
 /// Writes what ModEM has blocks for: impedances, tippers, inter-station functions, phase tensors, apparent
 /// resistivities and phases at the periods of any station.
 WriteResult write_modem(const std::string& path, const std::vector<StationData>& stations,
@@ -300,8 +340,11 @@ std::optional<WriteFormat> format_of_ending(const std::string& path) {
 }
 
 WriteResult write(const std::string& path, const std::vector<StationData>& stations, WriteFormat format,
-                  const Placing& placing) {
+                  const Placing& given) {
   if (is_of_one_station(format)) return write_each(path, stations, format);
+  Placing placing = given;
+  if (is_of_profile(format) || format == WriteFormat::wsinv || format == WriteFormat::modem)
+    keep_axes(stations, format, placing);
   if (is_of_profile(format)) return write_profile(path, stations, format, placing);
   if (format == WriteFormat::wsinv) return write_wsinv(path, stations, map_options(stations, placing));
   if (format == WriteFormat::modem) return write_modem(path, stations, map_options(stations, placing));

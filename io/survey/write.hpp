@@ -42,7 +42,8 @@ struct Placing {
 };
 
 /// Writes stations: to one file, or to a folder of files named after the sites where a format holds one
-/// station. ModEM in 3-D and WSINV3DMT have x and y of a map, formats of a profile have y along it. errors:
+/// station. ModEM in 3-D and WSINV3DMT have x and y of a map, formats of a profile have y along it. Stations
+/// that were rotated on demand before keep these axes where none are chosen. errors:
 /// FileError; InvalidArgument for several stations in one such file, and where a format has no place for what
 /// there is.
 [[nodiscard]] WriteResult write(const std::string& path,

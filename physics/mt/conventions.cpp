@@ -91,6 +91,7 @@ void convert_sign(StationData& station, TimeFactor chosen, TimeFactor stated,
         "tippers alone do not show the time factor, and the file does not state it; exp(+i omega t) is "
         "assumed");
   }
+  station.open.sign = is_free && !is_stated;
   station.sign_in_file = sign == TimeFactor::minus ? "-" : "+";
   if (sign == TimeFactor::minus) conjugate(station.rows);
 }
@@ -114,6 +115,7 @@ void convert_units(StationData& station, ImpedanceUnits chosen, ImpedanceUnits s
     remarks.push_back(fmt::format("median apparent resistivity is {:.3g} ohm m; are the units {}?", median,
                                   is_ohm ? "ohm" : "mV/km/nT"));
   }
+  station.open.units = is_free;
   station.units_in_file = is_ohm ? "ohm" : "mV/km/nT";
   if (!is_ohm) scale_impedances(station.rows, ohm_per_field_unit);
 }

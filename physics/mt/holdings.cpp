@@ -44,6 +44,7 @@ std::vector<std::string> not_held(const StationData& station, const Holdings& ho
   }
   lacks(holdings.readings, !station.readings.empty(), "data other than impedances and tippers");
   lacks(holdings.local_places, station.local_frame.has_value(), "coordinates x and y");
+  lacks(false, station.n_masked() > 0, "masked values, which only a survey file keeps");
   lacks(false, !station.other_names.empty(), "names of stations that were merged");
   return lost;
 }

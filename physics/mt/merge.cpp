@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace lodestone::physics::mt {
 namespace {
@@ -54,8 +56,8 @@ ElementCovariance weighted(const StationRow& row, const Eigen::Vector<double, n_
   return out;
 }
 
-/// Joins what was measured twice at one frequency.
-void join(StationRow& row, const StationRow& other) {
+/// Joins what was measured twice at one frequency, whatever was masked.
+void join_values(StationRow& row, const StationRow& other) {
   const StationRow first = row;
   Eigen::Vector<double, n_elements> weights;
   for (const Element element : all_elements) {
@@ -74,7 +76,73 @@ void join(StationRow& row, const StationRow& other) {
   row.covariance = weighted(first, weights) + weighted(other, (1.0 - weights.array()).matrix());
 }
 
+/// Returns the row with what was masked, except where the other row has a value that counts.
+StationRow with_masked_unless(const StationRow& row, const StationRow& other) {
+  StationRow out = row.with_masked ? *row.with_masked : row;
+  for (const Element element : all_elements)
+    if (row.is_masked(element) && !other.is_missing(element)) out.mask(element);
+  out.with_masked.reset();
+  return out;
+}
+
+/// Joins what was measured twice at one frequency. A value that was masked in one of them does not count
+/// beside one that was not.
+void join(StationRow& row, const StationRow& other) {
+  std::optional<StationRow> with_masked;
+  if (row.with_masked || other.with_masked) {
+    with_masked = with_masked_unless(row, other);
+    join_values(*with_masked, with_masked_unless(other, row));
+  }
+  join_values(row, other);
+  row.with_masked = with_masked;
+}
+
+/// Returns the rows of two stations in the axes of the first.
+std::pair<std::vector<StationRow>, std::vector<StationRow>> in_one_frame(const StationData& first,
+                                                                         const StationData& other) {
+  std::pair<std::vector<StationRow>, std::vector<StationRow>> rows{first.rows, other.rows};
+  if (same_channels(first, other)) return rows;
+  const double azimuth_deg = first.rows.front().azimuths.hx_deg;
+  for (auto* each : {&rows.first, &rows.second})
+    for (StationRow& row : *each) row = rotated(row, azimuth_deg);
+  return rows;
+}
+
+/// Returns χ² per part of what two rows share, and how many elements these are; NaN for none.
+std::pair<double, int> misfit_of(const StationRow& a, const StationRow& b) {
+  double sum = 0.0;
+  int n = 0;
+  for (const Element element : all_elements) {
+    const double variance = a.errors[element] * a.errors[element] + b.errors[element] * b.errors[element];
+    if (a.is_missing(element) || b.is_missing(element) || !(variance > 0.0)) continue;
+    sum += std::norm(a.values[element] - b.values[element]) / (2.0 * variance);
+    ++n;
+  }
+  return {n > 0 ? sum / n : not_given, n};
+}
+
 }  // namespace
+
+Agreement agreement_of(const StationData& first, const StationData& other) {
+  Agreement out{.distance_m = distance_m(first, other)};
+  double sum = 0.0;
+  int n_elements_shared = 0;
+  const auto [here, there] = in_one_frame(first, other);
+  for (const StationRow& row : there) {
+    const auto same = std::ranges::find_if(
+        here, [&](const StationRow& has) { return is_same_frequency(has.frequency_hz, row.frequency_hz); });
+    if (same == here.end()) continue;
+    ++out.n_shared;
+    const auto [chi2, n] = misfit_of(*same, row);
+    if (n == 0) continue;
+    sum += n * chi2;
+    n_elements_shared += n;
+    if (chi2 > Agreement::largest_chi2) out.contradicting_s.push_back(1.0 / row.frequency_hz);
+  }
+  if (n_elements_shared > 0) out.chi2 = sum / n_elements_shared;
+  std::ranges::sort(out.contradicting_s);
+  return out;
+}
 
 void merge_into(StationData& first, StationData other) {
   require_one_reference(first.site, other.site);
@@ -94,6 +162,8 @@ void merge_into(StationData& first, StationData other) {
       join(*same, row);
   }
   first.readings.insert(first.readings.end(), other.readings.begin(), other.readings.end());
+  first.masked_readings.insert(first.masked_readings.end(), other.masked_readings.begin(),
+                               other.masked_readings.end());
   first.sort();
   first.remarks.insert(first.remarks.end(), other.remarks.begin(), other.remarks.end());
   first.remarks.push_back(
@@ -114,15 +184,18 @@ double distance_m(const StationData& a, const StationData& b) {
   return earth_radius_m * std::hypot(north, std::cos(latitude) * east);
 }
 
-std::vector<StationData> merged(std::vector<StationData> stations, double within_m) {
+std::vector<StationData> merged(std::vector<StationData> stations, double within_m,
+                                const OnMerged& on_merged) {
   std::vector<StationData> out;
   for (StationData& station : stations) {
     const auto here = std::ranges::find_if(
         out, [&](const StationData& first) { return distance_m(first, station) < within_m; });
-    if (here == out.end())
+    if (here == out.end()) {
       out.push_back(std::move(station));
-    else
-      merge_into(*here, std::move(station));
+      continue;
+    }
+    if (on_merged) on_merged(*here, station);
+    merge_into(*here, std::move(station));
   }
   return out;
 }

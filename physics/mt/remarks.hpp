@@ -12,5 +12,9 @@ inline constexpr std::string_view mark_of_damage = "; is the file damaged?";
 /// Ends of remarks on conventions that values show and no file states. `check` makes warnings of them, too.
 inline constexpr std::string_view mark_of_conjugation = "; all values were conjugated";
 inline constexpr std::string_view mark_of_ohm = " shows that they are in ohm";
+/// Ends of remarks on conventions that neither a station nor its survey shows. `check` makes warnings of
+/// them.
+inline constexpr std::string_view mark_of_open_units = "; --units decides";
+inline constexpr std::string_view mark_of_open_sign = "; --sign decides";
 
 }  // namespace lodestone::physics::mt

@@ -136,6 +136,16 @@ void interpolate(const std::vector<StationRow>& rows, Element element, StationRo
   }
 }
 
+/// Takes one element out of a row, with its errors and correlations.
+void remove(StationRow& row, Element element) {
+  row.values[element] = {not_given, not_given};
+  row.errors[element] = not_given;
+  if (!row.covariance) return;
+  const auto k = static_cast<Eigen::Index>(index_of(element));
+  row.covariance->row(k).setConstant(Complex(not_given, 0.0));
+  row.covariance->col(k).setConstant(Complex(not_given, 0.0));
+}
+
 int n_elements_of(const StationRow& row) {
   return static_cast<int>(
       std::ranges::count_if(all_elements, [&](Element element) { return !row.is_missing(element); }));
@@ -171,6 +181,27 @@ Elements::Errors StationRow::missing_errors() {
 bool StationRow::is_missing(Element element) const {
   const Complex value = values[element];
   return !(std::isfinite(value.real()) && std::isfinite(value.imag()));
+}
+
+bool StationRow::is_masked(Element element) const {
+  return with_masked && is_missing(element) && !with_masked->is_missing(element);
+}
+
+void StationRow::mask(Element element) {
+  if (is_missing(element)) return;
+  if (!with_masked) with_masked = StationRow(*this);
+  remove(*this, element);
+}
+
+void StationRow::unmask(Element element) {
+  if (!is_masked(element)) return;
+  StationRow back = *with_masked;
+  const bool others =
+      std::ranges::any_of(all_elements, [&](Element each) { return each != element && is_masked(each); });
+  for (const Element each : all_elements)
+    if (each != element && is_masked(each)) remove(back, each);
+  if (others) back.with_masked = std::move(with_masked);
+  *this = std::move(back);
 }
 
 ElementCovariance StationRow::full_covariance() const {
@@ -211,6 +242,19 @@ bool StationData::has_name(const std::string& name) const {
   return site.name == name || std::find(other_names.begin(), other_names.end(), name) != other_names.end();
 }
 
+bool StationData::has_value() const {
+  return !readings.empty() || std::ranges::any_of(rows, [](const StationRow& row) {
+    return std::ranges::any_of(all_elements, [&](Element element) { return !row.is_missing(element); });
+  });
+}
+
+int StationData::n_masked() const {
+  auto n = std::ssize(masked_readings);
+  for (const StationRow& row : rows)
+    n += std::ranges::count_if(all_elements, [&](Element element) { return row.is_masked(element); });
+  return static_cast<int>(n);
+}
+
 StationRow& StationData::row_at(double frequency_hz) {
   const auto found = std::find_if(rows.begin(), rows.end(), [frequency_hz](const StationRow& row) {
     return row.frequency_hz == frequency_hz;
@@ -232,6 +276,7 @@ void StationData::sort() {
   const auto higher = [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; };
   std::stable_sort(rows.begin(), rows.end(), higher);
   std::stable_sort(readings.begin(), readings.end(), higher);
+  std::stable_sort(masked_readings.begin(), masked_readings.end(), higher);
 }
 
 void StationData::drop_zero_tippers() {
@@ -285,6 +330,7 @@ StationRow rotated(const StationRow& row, double azimuth_deg) {
   const Factors m = rotation_of(row, azimuth_deg);
   StationRow out = row;
   out.azimuths = ChannelAzimuths::along(azimuth_deg);
+  if (row.with_masked) out.with_masked = rotated(*row.with_masked, azimuth_deg);
   if (m == Factors::Identity()) return out;
   for (int a = 0; a < n_of_row; ++a) {
     Complex& value = out.values.numbers[static_cast<std::size_t>(a)] = 0.0;

@@ -49,8 +49,16 @@ struct StationRow {
   core::Boxed<ElementCovariance> covariance{};  ///< absent: the elements are independent
   core::Boxed<SignalAndNoise> estimates{};      ///< those that the covariance comes from, where known
   ChannelAzimuths azimuths{};
+  /// The row with the values that were masked, which are missing in this one; absent: none were.
+  core::Boxed<StationRow> with_masked{};
 
   [[nodiscard]] bool is_missing(Element element) const;
+  /// Returns true for a value that is missing here because it was masked.
+  [[nodiscard]] bool is_masked(Element element) const;
+  /// Masks an element with its errors and correlations; one that is missing stays so.
+  void mask(Element element);
+  /// Takes a masked element back; any other stays as it is.
+  void unmask(Element element);
   [[nodiscard]] static Elements::Values missing_values();
   [[nodiscard]] static Elements::Errors missing_errors();
   /// Returns the covariance, or the one of independent elements.
@@ -77,22 +85,35 @@ struct LocalFrame {
   [[nodiscard]] bool is_same(const LocalFrame& other) const;
 };
 
+/// Conventions that neither a file nor the user states: they were voted or assumed for a station alone.
+struct OpenConventions {
+  bool sign = false, units = false;
+};
+
 /// The content of one station file in ohm and e^{+iωt}, not rotated.
 struct StationData {
   Station site{};
   std::vector<std::string> other_names{};  ///< names of stations whose bands were merged into this one
+  std::string name_in_file{};              ///< the name before it got a suffix; empty: as in `site`
   std::string path{}, format{};            ///< "EDI"
   std::string remote_reference{};          ///< remote station or channels; empty: none, or not stated
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< before conversion
   std::optional<LocalFrame> local_frame{};  ///< absent: the file counts no x and y on a map
-  std::vector<StationRow> rows{};           ///< highest frequency first
+  double turned_to_deg = not_given;  ///< x axis to which rows were turned on demand; NaN: none was chosen
+  std::vector<StationRow> rows{};    ///< highest frequency first
   std::vector<Reading> readings{};
-  std::string header{};                ///< text of the file before its numbers, as it stands there
-  std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
-  std::vector<std::string> changes{};  ///< sentences on what was done since the data were read
-  std::string zero_tippers{};          ///< the remark on a tipper of exact zeros; empty: there is none
+  std::vector<Reading> masked_readings{};  ///< readings that were masked
+  OpenConventions open{};                  ///< conventions that a vote of the survey may still decide
+  std::string header{};                    ///< text of the file before its numbers, as it stands there
+  std::vector<std::string> remarks{};      ///< assumptions made while reading, with file:line
+  std::vector<std::string> changes{};      ///< sentences on what was done since the data were read
+  std::string zero_tippers{};              ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] bool has_name(const std::string& name) const;
+  /// Returns true where a value is neither missing nor masked.
+  [[nodiscard]] bool has_value() const;
+  /// Returns the number of values that were masked: elements of rows, and readings.
+  [[nodiscard]] int n_masked() const;
   /// Returns the row at exactly this frequency, which is appended where there is none.
   [[nodiscard]] StationRow& row_at(double frequency_hz);
   /// Returns false where a reading of this datum at this frequency is there already, which then stays.
@@ -115,8 +136,9 @@ struct StationData {
 /// Returns the row in the frame whose x axis has this azimuth. Z' = B_E⁻¹ Z B_H, T' = T B_T and M' = B_L⁻¹ M
 /// B_R, where the rows of B are the directions of channels; L and R are the station and its reference.
 /// Covariances rotate along, as C' = M C Mᵀ; independent elements become correlated. An element that lacks a
-/// part of its sum is missing. Turns by less than `same_azimuth_deg` beside a multiple of 90 degrees are ones
-/// by that. errors: InvalidArgument when two channels of a field are parallel.
+/// part of its sum is missing. Masked values rotate along. Turns by less than `same_azimuth_deg` beside a
+/// multiple of 90 degrees are ones by that. errors: InvalidArgument when two channels of a field are
+/// parallel.
 [[nodiscard]] StationRow rotated(const StationRow& row, double azimuth_deg);
 
 /// Elements that stations lose in a rotation, because others of the same tensor are missing.

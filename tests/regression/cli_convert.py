@@ -105,10 +105,61 @@ with Folder() as folder:
     left, kept = (sum(row["Zxy_re_ohm"] != "" for row in rows_of(folder / f"{word}.csv")) for word in ("leave_out", "keep"))
     check(left < kept, f"values that Zonge flags: {left} without, {kept} with")
 
-    # A station of which everything is masked is left out of every format
-    expect(0, ["wrote 58 stations"], "convert", folder / "survey.h5", "-o", folder / "masked", "--to", "zfile", "--mask", "gv149")
+    # A station of which everything is masked is left out of every format but the survey file
+    expect(0, ["wrote 58 stations", "left out", "gv149"], "convert", folder / "survey.h5", "-o", folder / "masked", "--to", "zfile", "--mask", "gv149")
+
+    # Masks are marks: a survey file keeps the values, every other reader lacks them, and they come back
+    expect(0, ["wrote 59 stations"], "convert", folder / "survey.h5", "-o", folder / "marked.h5", "--mask", "gv149", "--mask", "gv100:1,10")
+    expect(0, ["gv149: ", "values are masked", "--unmask"], "info", folder / "marked.h5")
+    marked = json.loads(run("info", folder / "marked.h5", "--json").stdout)[0]["sites"]
+    check({site["name"] for site in marked if site["n_masked_values"] > 0} == {"gv100", "gv149"}, "info counts masked values for programs")
+    expect(0, ["wrote 58 stations", "csv cannot hold: masked values", "left out", "gv149"], "convert", folder / "marked.h5", "-o", folder / "marked.csv")
+    left = {row["site"] for row in rows_of(folder / "marked.csv")}
+    check("gv149" not in left and "gv100" in left, "masked values are absent from other formats")
+    said = json.loads(run("check", folder / "marked.h5", "--json").stdout)
+    check(all(finding["station"] != "gv149" for finding in said["findings"]), "check sees no station whose values are masked")
+    run("check", folder / "marked.h5", "--fix", folder / "marked_mended.h5")
+    marked = json.loads(run("info", folder / "marked_mended.h5", "--json").stdout)[0]["sites"]
+    check({site["name"] for site in marked if site["n_masked_values"] > 0} == {"gv100", "gv149"}, "a mended survey keeps its masks")
+    expect(0, ["wrote 59 stations"], "convert", folder / "marked.h5", "-o", folder / "back.csv", "--unmask", "*")
+    check(rows_of(folder / "back.csv") == direct, "unmasked values have the digits that they had")
+    expect(0, ["wrote 59 stations"], "convert", folder / "marked.h5", "-o", folder / "part.h5", "--unmask", "gv149")
+    marked = json.loads(run("info", folder / "part.h5", "--json").stdout)[0]["sites"]
+    check({site["name"] for site in marked if site["n_masked_values"] > 0} == {"gv100"}, "masks of one station are taken back")
+    expect(0, ["--mask masks nothing of station gv100 from 1e+06 to 1e+07 s"], "convert", EDI, "-o", folder / "idle.h5", "--mask", "gv100:1e6,1e7")
+
+    # A rotation that a survey file keeps holds in files with axes, unless another is chosen
+    expect(0, ["x along azimuth 30", "keep x along 30 degrees"], "convert", folder / "edited.h5", "-o", folder / "kept.dat")
+    check(any(line.strip() in ("> 30", "> 30.00") for line in open(folder / "kept.dat")), "the header states 30 degrees")
+    expect(0, [], "convert", folder / "edited.h5", "-o", folder / "kept_2d.dat", "--to", "modem2d", "--floor", "impedance=0.05")
+    check("strike 30 degrees" in open(folder / "kept_2d.dat").read(), "the x axis of a profile is that of the rotation")
+    expect(0, [], "convert", folder / "edited.h5", "-o", folder / "north.dat", "--rotate", "0")
+    check(any(line.strip() in ("> 0", "> 0.00") for line in open(folder / "north.dat")), "another rotation goes before")
+
+    # What is merged, how far apart, and whether it agrees
+    expect(0, ["gv100_2 is merged into gv100, 0 m apart", "χ² 0 per datum"], "convert", EDI + "/gv100.edi", EDI + "/gv100.edi", "-o", folder / "twice.h5", "--merge", "50")
+    os.makedirs(folder / "moved")
+    folder.write("moved/gv100.edi", open(EDI + "/gv100.edi").read().replace("LAT=38", "LAT=39"))
+    expect(0, ["have one name in their files, but stand", "stay two stations"], "convert", EDI + "/gv100.edi", folder / "moved/gv100.edi", "-o", folder / "apart.h5", "--merge", "50")
+    expect(2, ["--merge-far", "1000 m"], "convert", EDI, "-o", folder / "x.csv", "--merge", "5000")
+    expect(0, ["differ at", "by more than their errors allow"], "convert", EDI, "-o", folder / "far.h5", "--merge", "5000", "--merge-far")
 
     # Refusals leave nothing behind
+    expect(2, ["did you mean --rotate?"], "convert", EDI, "-o", folder / "x.csv", "--rotat", "30")
+    for option in ("--rotate", "--declination", "--merge", "--profile-azimuth"):
+        expect(2, [f"{option} expects a finite number, got nan"], "convert", EDI, "-o", folder / "x.csv", option, "nan")
+    with open(wrong + "/gv103.edi.gz", "wb") as file:
+        file.write(b"\x1f\x8b\x08\x00\x00\x00\x00\x00")
+    with open(folder / "utf16.edi", "w", encoding="utf-16") as file:
+        file.write(">HEAD\n")
+    folder.write("semicolons.csv", "site;period_s;zxy_re_ohm\na;1;2,5\n")
+    os.makedirs(wrong + "/deeper")
+    expect_error(4, "not_read", ["gzip", "gunzip"], "convert", wrong + "/gv103.edi.gz", "-o", folder / "x.csv")
+    expect_error(4, "not_read", ["UTF-16", "iconv"], "convert", folder / "utf16.edi", "-o", folder / "x.csv")
+    expect_error(4, "not_read", ["semicolons", "commas"], "convert", folder / "semicolons.csv", "-o", folder / "x.csv")
+    expect(0, ["1 subfolder that is not searched, deeper", "1 file that is compressed", "gv103.edi.gz"], "convert", wrong, "-o", folder / "beside.csv")
+    refused = run("convert", folder / "semicolons.csv", "-o", folder / "x.csv").stderr
+    check(refused.count("semicolons, as") == 1, f"the reason stands once: {refused}")
     expect(2, [".h5", "--to"], "convert", EDI, "-o", folder / "x.txt")
     expect_error(5, "one_file", ["59 stations"], "convert", EDI, "-o", folder / "x.edi")
     expect_error(3, "output_is_folder", [], "convert", EDI, "-o", wrong, "--to", "csv")

@@ -89,6 +89,7 @@ with Folder() as folder:
     # Maps: GeoTIFF with a georeference, XYZ in degrees, SGrid in a projection
     place = ("--origin", "38.5,-117.9,1200")
     expect(0, ["geotiff cannot hold"], "convert", VOLUME, "-o", folder / "depth.tif", "--depths-km", "1,20,60", "--epsg", "32611", *place)
+    expect(0, ["3 maps of log10 resistivity (log10(ohm m))", "at 20 km"], "info", folder / "depth.tif")
     tags = tags_of(folder / "depth.tif")
     width, height, bands = (int.from_bytes(tags[tag][2], "little") for tag in (256, 257, 277))
     scale = struct.unpack("<3d", tags[33550][2])

@@ -7,7 +7,7 @@ import subprocess
 
 from support import BLOCK, DATA, EDI, PROGRAM, Folder, check, expect, finish, synthetic
 
-SITE_KEYS = {"name", "latitude_deg", "longitude_deg", "elevation_m", "n_periods", "period_min_s", "period_max_s", "components", "n_masked", "sign",
+SITE_KEYS = {"name", "latitude_deg", "longitude_deg", "elevation_m", "n_periods", "period_min_s", "period_max_s", "components", "n_masked", "n_masked_values", "sign",
              "units", "frame_deg"}
 
 with Folder() as folder:
@@ -17,7 +17,7 @@ with Folder() as folder:
     files = json.loads(result.stdout)
     check([set(f) for f in files] == [{"path", "format", "status", "warnings", "sites"}] * 2, "one object per file with the five keys")
     site = files[0]["sites"][0]
-    check(set(site) == SITE_KEYS, "each site has its twelve keys")
+    check(set(site) == SITE_KEYS, "each site has its thirteen keys")
     check(site["name"] == "kim438" and site["n_periods"] == 80 and abs(site["latitude_deg"] + 23.236867) < 1e-5, "what the file says")
     check({"zxx", "zxy", "zyx", "zyy"} <= set(site["components"]) and site["sign"] == "+" and site["units"] == "mV/km/nT", "components, sign, units")
     check(files[0]["status"] == "ok" and files[1]["sites"] == [], "a model has no sites")

@@ -64,6 +64,21 @@ void check_not_empty(const CLI::App& app) {
   }
 }
 
+/// Refuses "nan" and "inf" for numbers, which a range of CLI11 lets pass.
+void check_finite(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_type_name().starts_with("FLOAT") && !option->get_type_name().starts_with("METRES") &&
+        !option->get_type_name().starts_with("KM"))
+      continue;
+    for (const std::string& word : option->results()) {
+      const auto number = io::text::number(word);
+      if (number && !std::isfinite(*number))
+        throw core::ConfigError("command line#not_finite", "{} expects a finite number, got {}",
+                                option->get_name(), word);
+    }
+  }
+}
+
 /// Returns the arguments of the chosen command.
 Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommands) {
   for (const Subcommand& each : subcommands) {
@@ -74,13 +89,40 @@ Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommand
                           "convert, paraview, inspect, machine, selftest or help; see mt_invert --help");
 }
 
-/// Suggests the command that the first word may have been meant for; "" where it is one, or like none.
-std::string meant_of(const CLI::App& app, int argc, const char* const* argv) {
-  if (argc < 2 || !app.get_subcommands().empty()) return {};
+/// Returns "; did you mean PREFIX WORD?" for the nearest of the known words; "" where it is one, or like
+/// none.
+std::string meant(const std::string& word, const std::vector<std::string>& known, const char* prefix) {
+  if (std::ranges::find(known, word) != known.end()) return {};
+  const auto nearest = core::nearest_word(word, known);
+  return nearest ? fmt::format("; did you mean {}{}?", prefix, *nearest) : std::string();
+}
+
+/// Returns the options of a command and of the program, as they are written.
+std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
-  const auto nearest = core::nearest_word(argv[1], names);
-  return nearest ? fmt::format("; did you mean mt_invert {}?", *nearest) : std::string();
+  const auto add = [&](const CLI::App& from) {
+    for (const CLI::Option* option : from.get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  };
+  add(app);
+  for (const CLI::App* chosen : app.get_subcommands()) add(*chosen);
+  return names;
+}
+
+/// Suggests the command or the option that a word may have been meant for; "" where all are known.
+std::string meant_of(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc > 1 && app.get_subcommands().empty() && argv[1][0] != '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
+    return meant(argv[1], names, "mt_invert ");
+  }
+  const std::vector<std::string> known = options_of(app);
+  for (int k = 1; k < argc; ++k) {
+    const std::string word(std::string_view(argv[k]).substr(0, std::string_view(argv[k]).find('=')));
+    if (!word.starts_with("--")) continue;
+    if (const std::string text = meant(word, known, ""); !text.empty()) return text;
+  }
+  return {};
 }
 
 }  // namespace
@@ -117,7 +159,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
                             meant_of(app, argc, argv));
   }
   check_not_empty(app);
-  for (const CLI::App* chosen : app.get_subcommands()) check_not_empty(*chosen);
+  check_finite(app);
+  for (const CLI::App* chosen : app.get_subcommands()) {
+    check_not_empty(*chosen);
+    check_finite(*chosen);
+  }
   parsed.line.command = parsed.version ? ShowText{version_text()} : chosen_of(app, subcommands);
   parsed.line.log_as_json = parsed.log == "json";
   return parsed.line;

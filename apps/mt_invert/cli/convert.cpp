@@ -44,7 +44,8 @@ struct Parsed {
   ParsedReading reading;
   io::survey::Edits edits;
   std::string to, periods, sites;
-  std::vector<std::string> masks, floors;
+  std::vector<std::string> masks, unmasks, floors;
+  bool merges_far = false;
   std::optional<double> rotate_deg, azimuth_deg, pixel_m;
   std::optional<int> epsg;
   std::string profile_origin, scale, depths_km, model_origin;
@@ -52,6 +53,7 @@ struct Parsed {
 
 constexpr const char* of_stations = "Stations";  // groups of options, as the help shows them
 constexpr const char* of_models = "Models";
+constexpr double usual_merge_m = 1000.0;  // places further apart are joined on demand alone
 
 /// Returns the two periods of an option, the shorter first. errors: ConfigError.
 std::pair<double, double> range_of(const std::string& text, const char* option) {
@@ -62,13 +64,13 @@ std::pair<double, double> range_of(const std::string& text, const char* option) 
   return {numbers[0], numbers[1]};
 }
 
-/// Reads "SITE" or "SITE:FROM,TO"; "*" is every site.
-physics::mt::Where mask_of(const std::string& text) {
+/// Reads "SITE" or "SITE:FROM,TO" of an option; "*" is every site.
+physics::mt::Where where_of(const std::string& text, const std::string& option) {
   const std::size_t colon = text.rfind(':');
-  physics::mt::Where where{.station = text.substr(0, colon), .place = "--mask"};
+  physics::mt::Where where{.station = text.substr(0, colon), .place = option};
   if (where.station == "*") where.station.clear();
   if (colon == std::string::npos) return where;
-  const auto [shortest_s, longest_s] = range_of(text.substr(colon + 1), "--mask SITE:FROM,TO");
+  const auto [shortest_s, longest_s] = range_of(text.substr(colon + 1), (option + " SITE:FROM,TO").c_str());
   where.min_frequency_hz = 1.0 / longest_s;
   where.max_frequency_hz = 1.0 / shortest_s;
   return where;
@@ -209,13 +211,21 @@ void add_edits(CLI::App& command, Parsed& parsed) {
       ->type_name("LIST");
   command.add_option("--periods", parsed.periods, "only periods of this range, in seconds")
       ->type_name("FROM,TO");
-  command.add_option("--mask", parsed.masks, "take values out: SITE, SITE:FROM,TO in seconds, or *:FROM,TO")
+  command
+      .add_option(
+          "--mask", parsed.masks,
+          "mask values: SITE, SITE:FROM,TO in seconds, or *:FROM,TO; a survey file keeps them, marked")
+      ->allow_extra_args(false);
+  command
+      .add_option("--unmask", parsed.unmasks,
+                  "take masked values of a survey file back: as --mask, * for all")
       ->allow_extra_args(false);
   command
       .add_option("--merge", parsed.edits.merge_within_m,
                   "metres: stations closer than this become one, overlaps weighted by their errors")
       ->type_name("METRES")
       ->check(CLI::Range(1e-3, 1e6));
+  command.add_flag("--merge-far", parsed.merges_far, "allow --merge beyond 1000 m");
   command
       .add_option("--rotate", parsed.rotate_deg, "azimuth of the x axis to rotate to, clockwise from north")
       ->check(CLI::Range(-360.0, 360.0));
@@ -270,7 +280,14 @@ io::survey::Edits edits_of(const Parsed& parsed) {
   if (!parsed.sites.empty()) edits.sites = names_of(parsed.sites);
   if (!parsed.periods.empty())
     std::tie(edits.min_period_s, edits.max_period_s) = range_of(parsed.periods, "--periods");
-  for (const std::string& text : parsed.masks) edits.masks.push_back(mask_of(text));
+  for (const std::string& text : parsed.unmasks) edits.unmasks.push_back(where_of(text, "--unmask"));
+  for (const std::string& text : parsed.masks) edits.masks.push_back(where_of(text, "--mask"));
+  if (edits.merge_within_m > usual_merge_m && !parsed.merges_far)
+    throw core::ConfigError(
+        "command line#merge_far",
+        "--merge expects at most {:g} m, beyond which recordings are of other ground, got {:g} m; say "
+        "--merge-far if these are to be joined all the same",
+        usual_merge_m, edits.merge_within_m);
   for (const std::string& text : parsed.floors) add_floor(text, edits);
   edits.azimuth_deg = parsed.rotate_deg;
   return edits;

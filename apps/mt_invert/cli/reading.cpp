@@ -25,11 +25,9 @@ io::survey::ReadOptions read_options(const ParsedReading& parsed) {
   io::survey::ReadOptions options;
   const auto sign = *core::find_word<physics::mt::TimeFactor>(parsed.sign);
   const auto units = *core::find_word<physics::mt::ImpedanceUnits>(parsed.units);
-  options.edi = {*core::find_word<io::edi::EdiVariance>(parsed.variance), sign, units};
-  options.emtf = options.femtic = options.wsinv = options.mth5 = {sign, units};
-  options.zfile = {*core::find_word<io::zfile::ZDeclination>(parsed.z_declination), sign, units};
-  options.jones.sign = options.zonge.sign = options.occam2d.sign = sign;
-  options.jones.units = units;
+  io::survey::choose(options, {sign, units});
+  options.edi.variance = *core::find_word<io::edi::EdiVariance>(parsed.variance);
+  options.zfile.declination = *core::find_word<io::zfile::ZDeclination>(parsed.z_declination);
   options.jones.error = *core::find_word<io::jones::ErrorOf>(parsed.j_errors);
   options.zonge.flagged = *core::find_word<io::zonge::Flagged>(parsed.zonge_flagged);
   return options;

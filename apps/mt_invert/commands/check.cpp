@@ -46,15 +46,26 @@ struct Unread {
 std::vector<physics::mt::StationData> read_what_can_be_read(const std::vector<std::string>& files,
                                                             const cli::CheckArguments& arguments,
                                                             Unread& unread) {
+  io::survey::ReadOptions options = arguments.read;
+  options.keeps_masked_stations = !arguments.mended_path.empty();  // which they go back into
   try {
     return io::survey::read_files(
-        files, arguments.read,
-        [&](const std::string& path, const core::Error& error) { unread.add(path, error); });
+        files, options, [&](const std::string& path, const core::Error& error) { unread.add(path, error); });
   } catch (const core::Error& error) {
     const bool is_told = error.id() == "nothing_readable" && unread.all_hold_stations;
     if (!is_told || !arguments.mended_path.empty()) throw;
     return {};
   }
+}
+
+/// Takes the stations whose values are all masked out of the others, as they have nothing to check.
+std::vector<physics::mt::StationData> taken_masked(std::vector<physics::mt::StationData>& stations) {
+  const auto masked = std::ranges::stable_partition(
+      stations, [](const auto& each) { return each.has_value() || each.n_masked() == 0; });
+  std::vector<physics::mt::StationData> out(std::make_move_iterator(masked.begin()),
+                                            std::make_move_iterator(masked.end()));
+  stations.erase(masked.begin(), masked.end());
+  return out;
 }
 
 }  // namespace
@@ -68,6 +79,7 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
   io::survey::require_taken(files, arguments.read);
   Unread unread;
   auto stations = read_what_can_be_read(files, arguments, unread);
+  auto masked = taken_masked(stations);
   std::vector<Finding> findings = std::move(unread.findings);
   std::ranges::move(physics::mt::check(stations), std::back_inserter(findings));
   core::on_rank_zero(comm, [&] {
@@ -78,6 +90,7 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
                              : text_of(findings, stations.size()) + text_of(bands) + text_of(soundings));
     if (arguments.mended_path.empty()) return;
     const int n = physics::mt::mend(stations, findings);
+    std::ranges::move(masked, std::back_inserter(stations));
     io::survey::write_survey(arguments.mended_path, stations);
     if (!arguments.json)  // of which the output is nothing but JSON
       core::log::print_out(fmt::format("\n{} {} mended in {}\n",

@@ -15,6 +15,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -118,6 +119,25 @@ void convert_model(const ConvertArguments& arguments, const std::string& file) {
                   arguments.output_path);
 }
 
+/// Leaves out stations whose values are all masked, which only a survey file keeps. errors: InvalidArgument
+/// where no other station is left.
+void leave_out_masked(std::vector<physics::mt::StationData>& stations) {
+  std::vector<std::string> names;
+  for (const physics::mt::StationData& station : stations)
+    if (!station.has_value()) names.push_back(station.site.name);
+  if (names.empty()) return;
+  std::erase_if(stations, [](const physics::mt::StationData& each) { return !each.has_value(); });
+  if (stations.empty())
+    throw core::InvalidArgument(
+        "mt_invert#all_masked",
+        "expected a value that is not masked, but those of all {} are; take some back "
+        "with --unmask, or write a survey file (a name that ends in .h5)",
+        counted(names.size(), "station"));
+  core::log::warning(core::log::Id("mt_invert#station_masked"),
+                     "left out, as all their values are masked, which only a survey file keeps: {}",
+                     fmt::join(names, ", "));
+}
+
 void convert_stations(const ConvertArguments& arguments) {
   require(arguments.stations.has_value(), arguments.option_of_models, arguments, "stations",
           ".h5, .edi, .xml, .zmm, .j, .dat, .csv, .pvd or .vtp");
@@ -127,12 +147,18 @@ void convert_stations(const ConvertArguments& arguments) {
   for (const std::string& path : arguments.paths)
     for (std::string& file : io::survey::station_files(path)) files.push_back(std::move(file));
   io::survey::require_taken(files, arguments.read);
-  const auto stations = io::survey::edited(io::survey::read_files(files, arguments.read), to.edits);
-  if (to.format)
+  io::survey::ReadOptions options = arguments.read;
+  options.keeps_masked_stations = true;
+  auto stations = io::survey::edited(io::survey::read_files(files, options), to.edits);
+  if (to.format != io::survey::WriteFormat::survey) leave_out_masked(stations);
+  if (to.format) {
     warn_of(io::survey::write(arguments.output_path, stations, *to.format, to.placing).lost,
             core::word(*to.format));
-  else
+  } else {
+    if (std::ranges::any_of(stations, [](const auto& each) { return each.n_masked() > 0; }))
+      warn_of({"masked values, which only a survey file keeps"}, "vtk");
     log_paths(io::vtk::write_survey(arguments.output_path, stations, to.placing.line));
+  }
   core::log::info("wrote {} of {} to {}", counted(stations.size(), "station"), counted(files.size(), "file"),
                   arguments.output_path);
 }

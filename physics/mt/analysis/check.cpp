@@ -37,6 +37,11 @@ void check_remarks(const StationData& station, StationFindings& findings) {
       findings.add(Severity::warning, "units", remark,
                    "none is needed if that is right, and `convert` writes the units of each format; else: "
                    "--units field");
+    else if (remark.ends_with(mark_of_open_units))
+      findings.add(Severity::warning, "units", remark, "--units field or --units ohm, whichever is right");
+    else if (remark.ends_with(mark_of_open_sign))
+      findings.add(Severity::warning, "time_factor", remark,
+                   "--sign plus or --sign minus, whichever is right");
     else
       findings.add(Severity::note, "remark", remark, "");
   }
@@ -61,6 +66,22 @@ std::vector<Finding> check(const std::vector<StationData>& stations) {
   return all;
 }
 
+namespace {
+
+/// Mends the values that were masked as those that are used.
+void mend_masked(StationData& station, const Finding& finding) {
+  StationData masked{.site = station.site};
+  for (const StationRow& row : station.rows) masked.rows.push_back(row.with_masked ? *row.with_masked : row);
+  masked.readings = station.masked_readings;
+  finding.mend(masked);
+  if (masked.rows.size() != station.rows.size()) return;
+  for (std::size_t k = 0; k < masked.rows.size(); ++k)
+    if (station.rows[k].with_masked) station.rows[k].with_masked = masked.rows[k];
+  station.masked_readings = masked.readings;
+}
+
+}  // namespace
+
 int mend(std::vector<StationData>& stations, const std::vector<Finding>& findings) {
   int n = 0;
   for (const Finding& finding : findings) {
@@ -68,6 +89,7 @@ int mend(std::vector<StationData>& stations, const std::vector<Finding>& finding
     const auto station = std::ranges::find_if(
         stations, [&](const StationData& each) { return each.site.name == finding.station; });
     if (station == stations.end()) continue;
+    mend_masked(*station, finding);
     finding.mend(*station);
     station->changes.push_back(fmt::format("check found \"{}\" and mended it: {}", finding.id, finding.text));
     ++n;

@@ -170,7 +170,9 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
   const auto grid = info::describe_file(
       write_text(folder, "e.asc", "ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n"));
   CHECK(grid.format == "Arc/Info ASCII Grid");
-  CHECK_THAT(grid.facts.at(0), Catch::Contains("profile.surface_file"));
+  CHECK_THAT(grid.facts.at(0), Catch::Contains("a grid of numbers, 2 x 1 pixels") &&
+                                   Catch::Contains("does not state the quantity") &&
+                                   Catch::Contains("profile.surface_file"));
   CHECK(info::describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
   model::write_model_hdf5(folder / "m.h5", section);

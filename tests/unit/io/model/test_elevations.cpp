@@ -172,7 +172,7 @@ TEST_CASE("elevations: broken ESRI grids are refused", "[io]") {
   CHECK_THAT(with("4 5 6\n", "4 5\n"), tests::HasId("wrong_count", {"dem.txt", "6", "5"}));
   CHECK_THAT(with("4 5 6\n", "4 5 6\n7 8 9\n"), tests::HasId("wrong_count", {"dem.txt", "6", "9"}));
   CHECK_THAT(with("1 2 3\n", "1 x 3\n"), tests::HasId("not_a_number", {"dem.txt:6", "x"}));
-  CHECK_THAT(with("cellsize 1\n", ""), tests::HasId("not_read", {"dem.txt"}));
+  CHECK_THAT(with("cellsize 1\n", ""), tests::HasId("wrong_head", {"dem.txt", "cellsize"}));
   CHECK_THAT(with("1 2 3\n", "1 -32768 3\n"), tests::HasId("no_elevation", {"dem.txt", "1", "-32768"}));
   CHECK_THAT(with("yllcorner -21", "yllcorner 89"), tests::HasId("not_on_globe", {"dem.txt", "1", "90.5"}));
 }

@@ -194,6 +194,11 @@ TEST_CASE("models: maps of a GeoTIFF have the cell at their depth", "[model]") {
   const PlacedModel placed = volume(Scale::log10);
   static_cast<void>(model::write_model(folder / "m.tif", placed, ModelFormat::geotiff,
                                        {.system = "EPSG:32611", .depths_m = {50.0}, .pixel_m = 90.0}));
+  // Its numbers are read as elevations where it does not say that they are none.
+  std::string bytes = text::read_bytes(folder / "m.tif");
+  const std::string units = "log10(ohm m)", others = "metres      ";
+  REQUIRE(bytes.find(units) != std::string::npos);
+  text::write_bytes_atomically(folder / "m.tif", bytes.replace(bytes.find(units), units.size(), others));
   const geodesy::MapSystem degrees(placed.frame, "EPSG:4326");
   const TensorGrid& grid = placed.model.earth.grid;
   int n = 0, n_beside = 0;

@@ -55,6 +55,43 @@ TEST_CASE("raster: a GeoTIFF comes back at its places on the globe, with its hol
   CHECK(pixels[3].north < pixels[0].north);
 }
 
+TEST_CASE("raster: a GeoTIFF states its quantity, and one of another quantity gives no elevations",
+          "[raster]") {
+  const TemporaryFolder folder;
+  raster::write_geotiff(folder / "a.tif", example());
+  CHECK(raster::facts_of(folder / "a.tif").quantity.empty());
+  CHECK_FALSE(raster::facts_of(folder / "a.tif").is_of_elevations);
+  raster::Raster maps = example();
+  maps.quantity = "log10 resistivity";
+  maps.units = "log10(ohm m)";
+  raster::write_geotiff(folder / "r.tif", maps);
+  const raster::RasterFacts facts = raster::facts_of(folder / "r.tif");
+  CHECK(facts.format == "GeoTIFF");
+  CHECK(facts.quantity == "log10 resistivity");
+  CHECK(facts.units == "log10(ohm m)");
+  CHECK(facts.bands == std::vector<std::string>{"elevation"});
+  CHECK(facts.n_columns == 3);
+  CHECK_FALSE(facts.is_of_elevations);
+  CHECK_THAT(error_of<core::FormatError>([&] { raster::ElevationRaster file(folder / "r.tif"); }),
+             HasId("unknown_unit", {"log10 resistivity", "log10(ohm m)"}));
+  maps.quantity.clear();
+  maps.units = "m";
+  raster::write_geotiff(folder / "e.tif", maps);
+  CHECK(raster::facts_of(folder / "e.tif").is_of_elevations);
+}
+
+TEST_CASE("raster: the head of an ESRI grid is told what it lacks", "[raster]") {
+  const TemporaryFolder folder;
+  const auto refuses = [&](const std::string& head, const char* lacking) {
+    const std::string path = write_text(folder, "a.asc", head + "1 2\n");
+    CHECK_THAT(error_of<core::FormatError>([&] { raster::ElevationRaster file(path); }),
+               HasId("wrong_head", {"lacks " + std::string(lacking)}));
+  };
+  refuses("ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncelsize 1\n", "cellsize");
+  refuses("ncols 2\nnrow 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n", "nrows");
+  refuses("ncols two\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n", "ncols");
+}
+
 TEST_CASE("raster: texts without a system keep their numbers", "[raster]") {
   const TemporaryFolder folder;
   const std::string grid =

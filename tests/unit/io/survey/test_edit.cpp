@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "io/survey/edit.hpp"
 #include "io/survey/read.hpp"
 #include "tests/support/error_id.hpp"
@@ -82,9 +83,54 @@ TEST_CASE("edits: masked values are missing, with their errors and correlations"
   }
   CHECK(n > 10);
   const std::vector<StationData> without = edited(before, {.masks = {{.station = "NMX20"}}});
-  REQUIRE(without.size() == 1);  // nothing of it is left
-  CHECK(without[0].site.name == "gv100");
+  REQUIRE(without.size() == 2);  // a survey file keeps what is masked
+  CHECK_FALSE(without[1].has_value());
   CHECK(after[1].changes == std::vector{fmt::format("{} values were masked", n)});
+}
+
+TEST_CASE("edits: masked values are turned, widened and taken back as the others", "[survey]") {
+  const physics::mt::Where where{.station = "NMX20", .data = {physics::mt::Datum::zxy_re}};
+  const survey::Edits turn{
+      .declination_deg = 3.0, .azimuth_deg = 40.0, .floors = {{FloorKind::impedance, 0.05}}};
+  survey::Edits masked = turn;
+  masked.masks = {where};
+  const StationData whole = edited(two(), turn)[1];
+  std::vector<StationData> stations = edited(two(), masked);
+  CHECK(stations[1].rows[0].is_masked(Element::zyx));  // an impedance turns with all four elements alone
+  CHECK_FALSE(stations[1].rows[0].is_missing(Element::tzx));
+  stations = edited(stations, {.unmasks = {{.station = "NMX20"}}});
+  CHECK(stations[1].n_masked() == 0);
+  CHECK_THAT(stations[1].changes.back(), Contains("masked values were taken back"));
+  check_same_station(stations[1], whole);
+  const auto part = edited(edited(two(), {.masks = {{.station = "NMX20"}}}),
+                           {.unmasks = {{.station = "NMX20", .min_frequency_hz = 1e-2}}});
+  for (const StationRow& row : part[1].rows) CHECK(row.is_missing(Element::zxy) == (row.frequency_hz < 1e-2));
+}
+
+TEST_CASE("edits: a mask that masks nothing is said", "[survey]") {
+  const int before = core::log::count(core::log::Level::warning);
+  static_cast<void>(edited(two(), {.masks = {{.station = "gv100", .min_frequency_hz = 1e5}}}));
+  CHECK(core::log::count(core::log::Level::warning) == before + 1);
+  static_cast<void>(edited(two(), {.masks = {{.min_frequency_hz = 1.0}}}));
+  CHECK(core::log::count(core::log::Level::warning) == before + 1);
+}
+
+TEST_CASE("edits: stations that are merged and contradict each other, and namesakes apart, are said",
+          "[survey]") {
+  std::vector<StationData> stations =
+      survey::read_files({source_path("tests/data/edi/gv100.edi"), source_path("tests/data/edi/gv100.edi")});
+  const int before = core::log::count(core::log::Level::warning);
+  const auto joined = edited(stations, {.merge_within_m = 50.0});
+  REQUIRE(joined.size() == 1);
+  CHECK_THAT(joined[0].changes.back(), Contains("merged with gv100_2, which stands 0 m apart"));
+  CHECK(core::log::count(core::log::Level::warning) == before);
+  for (StationRow& row : stations[1].rows)
+    for (auto& value : row.values.numbers) value *= 3.0;
+  static_cast<void>(edited(stations, {.merge_within_m = 50.0}));
+  CHECK(core::log::count(core::log::Level::warning) == before + 1);
+  stations[1].site.latitude_deg += 0.01;
+  CHECK(edited(stations, {.merge_within_m = 50.0}).size() == 2);
+  CHECK(core::log::count(core::log::Level::warning) == before + 2);
 }
 
 TEST_CASE("edits: declination counts before the rotation, and floors only raise errors", "[survey]") {

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "io/edi/writer.hpp"
 #include "io/geodesy/profile.hpp"
 #include "io/geodesy/projection.hpp"
 #include "io/survey/observe.hpp"
 #include "io/survey/read.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/analysis/check.hpp"
 #include "physics/mt/selection.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/error_id.hpp"
+#include "tests/support/station_rows.hpp"
 #include "tests/support/text_fixture.hpp"
 #include "tests/support/warnings.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 using namespace lodestone;
@@ -62,6 +68,22 @@ std::vector<double> demo_frequencies() {
     if (row.at("station") == "kim438") list.push_back(*text::number(row.at("freq_hz")));
   }
   return list;
+}
+
+/// Writes stations as EDI files whose numbers are ohm, which EDI files do not state.
+void write_in_ohm(const std::string& folder, const Stations& stations) {
+  std::filesystem::create_directories(folder);
+  for (StationData station : stations) {
+    for (physics::mt::StationRow& row : station.rows) {
+      row.estimates.reset();
+      row.covariance.reset();
+      for (const Element element : {Element::zxx, Element::zxy, Element::zyx, Element::zyy}) {
+        row.values[element] *= physics::mt::ohm_per_field_unit;
+        row.errors[element] *= physics::mt::ohm_per_field_unit;
+      }
+    }
+    text::write_bytes_atomically(folder + "/" + station.site.name + ".edi", edi::text_of(station).text);
+  }
 }
 
 std::vector<std::string> names_of(const Stations& stations) {
@@ -119,6 +141,88 @@ TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the
              HasId("unknown_station", {"\"sane\"", "\"same"}));
   options.station_order = {"same_3", "same"};
   CHECK(names_of(survey::read_folder(folder.path().string(), options)) == options.station_order);
+}
+
+TEST_CASE("EDI folder: stations in doubt follow the units of their survey", "[edi][demo]") {
+  const TemporaryFolder folder;
+  const Stations stations = demo();
+  write_in_ohm(folder / "ohm", stations);
+  const auto is_ohm = [](const StationData& station) { return station.units_in_file == "ohm"; };
+  Stations alone;
+  for (const std::string& file : survey::station_files(folder / "ohm"))
+    alone.push_back(survey::read(file, {.kind = survey::FileKind::edi}).front());
+  const auto n_sure = std::ranges::count_if(alone, is_ohm);
+  CHECK(n_sure == 18);
+  const int warnings = core::log::count(core::log::Level::warning);
+  const Stations together = survey::read(folder / "ohm");
+  CHECK(core::log::count(core::log::Level::warning) == warnings + 1);
+  CHECK(std::ranges::all_of(together, is_ohm));
+  survey::ReadOptions options;
+  survey::choose(options, {.units = physics::mt::ImpedanceUnits::ohm});
+  const Stations chosen = survey::read(folder / "ohm", options);
+  for (std::size_t k = 0; k < together.size(); ++k) {
+    check_same_station(together[k], chosen[k]);
+    CHECK(has_remark(together[k], "but the survey, in which") == !is_ohm(alone[k]));
+  }
+  // Findings of `check` say which stations follow
+  const auto found = physics::mt::check(together);
+  CHECK(std::ranges::count_if(found, [](const auto& each) {
+          return each.id == "units" && each.text.find("but the survey") != std::string::npos;
+        }) == 36 - n_sure);
+  // The demo as it is follows nothing, and neither do files whose units are given
+  for (const StationData& station : stations) CHECK_FALSE(has_remark(station, "the survey"));
+  for (const StationData& station : chosen) CHECK_FALSE(has_remark(station, "the survey"));
+}
+
+TEST_CASE("EDI folder: a survey without a majority leaves units open and says so", "[edi][demo]") {
+  const TemporaryFolder folder;
+  Stations stations = demo();
+  write_in_ohm(folder / "mixed", stations);
+  for (const auto& station : std::vector<StationData>(stations.begin(), stations.begin() + 18))
+    text::write_bytes_atomically(folder / ("mixed/" + station.site.name + ".edi"),
+                                 edi::text_of(station).text);  // in mV/km/nT
+  const Stations together = survey::read(folder / "mixed");
+  int n_open = 0;
+  for (const StationData& station : together) {
+    if (!has_remark(station, "; --units decides")) continue;
+    ++n_open;
+    CHECK(station.units_in_file == "mV/km/nT");
+  }
+  CHECK(n_open > 0);
+  const auto found = physics::mt::check(together);
+  CHECK(std::ranges::any_of(found, [](const auto& each) {
+    return each.id == "units" && each.severity == physics::mt::Severity::warning &&
+           each.text.find("--units decides") != std::string::npos;
+  }));
+}
+
+TEST_CASE("EDI folder: a station whose quadrants do not decide follows the time factor of its survey",
+          "[edi]") {
+  const TemporaryFolder folder;
+  const auto text_with = [](const std::string& name, double im_yx) {
+    std::string rows;
+    const auto block = [&](const char* key, double value) {
+      rows += fmt::format(">{} //6\n{}\n", key, fmt::join(std::vector<double>(6, value), " "));
+    };
+    rows = ">FREQ //6\n32 16 8 4 2 1\n";
+    block("ZXYR", 1.0);
+    block("ZXYI", -1.0);
+    block("ZYXR", -1.0);
+    block("ZYXI", im_yx);
+    return ">HEAD\nDATAID=" + name + "\n" + rows + ">END\n";
+  };
+  for (const char* name : {"a", "b", "c"})
+    write_text(folder, fmt::format("{}.edi", name), text_with(name, 1.0));
+  write_text(folder, "odd.edi", text_with("odd", -1.0));
+  const Stations four = survey::read(folder.path().string());
+  REQUIRE(four.size() == 4);
+  CHECK(four[3].site.name == "odd");
+  CHECK(four[3].sign_in_file == "-");
+  CHECK(has_remark(four[3], "3 of 3 other stations"));
+  std::filesystem::remove(folder / "c.edi");
+  const Stations three = survey::read(folder.path().string());
+  CHECK(three[2].sign_in_file == "+");
+  CHECK(has_remark(three[2], "; --sign decides"));
 }
 
 TEST_CASE("EDI folder: a missing or empty folder and one without a readable file are refused", "[edi]") {

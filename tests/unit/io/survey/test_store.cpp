@@ -14,6 +14,7 @@
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
+using physics::mt::Element;
 using physics::mt::StationData;
 
 namespace {
@@ -80,6 +81,68 @@ TEST_CASE("survey file: stations of all formats come back with the same bits", "
   CHECK(std::ranges::any_of(back, [](const StationData& s) { return !s.readings.empty(); }));
   CHECK(std::ranges::any_of(back,
                             [](const StationData& s) { return s.rows.size() > 0 && s.rows[0].estimates; }));
+}
+
+TEST_CASE("survey file: masked values come back masked, and unmasked with the bits that they had",
+          "[survey]") {
+  const TemporaryFolder folder;
+  std::vector<StationData> stations = survey::read(source_path("tests/data/emtf/NMX20.xml"));
+  for (StationData& each : survey::read(source_path("data/modem_block2_2d/de_JT.dat")))
+    stations.push_back(std::move(each));
+  const StationData before = stations[0];
+  stations[1].readings.push_back(
+      {.datum = physics::mt::datum_from("log10_rho_xy"), .frequency_hz = 1.0, .value = 2.0, .sigma = 0.1});
+  stations[1].masked_readings.push_back(
+      {.datum = physics::mt::datum_from("phase_xy"), .frequency_hz = 1.0, .value = 0.5, .sigma = 0.2});
+  for (const Element element : {Element::zxy, Element::tzx}) stations[0].rows[3].mask(element);
+  stations[0].rows[4].mask(Element::zyx);
+  survey::write_survey(folder / "masked.h5", stations);
+  std::vector<StationData> back = survey::read_survey(folder / "masked.h5");
+  REQUIRE(back.size() == stations.size());
+  for (std::size_t k = 0; k < back.size(); ++k) is_same(stations[k], back[k]);
+  CHECK(back[0].n_masked() == 3);
+  CHECK(back[0].rows[3].is_masked(Element::zxy));
+  CHECK_FALSE(back[0].rows[3].is_masked(Element::zyx));
+  REQUIRE(back[1].masked_readings.size() == 1);
+  CHECK(same_bits(back[1].masked_readings[0].value, 0.5));
+  CHECK(back[1].masked_readings[0].datum == physics::mt::datum_from("phase_xy"));
+  {  // the values stand in the file, with a mark beside them
+    const hdf5::Hdf5Source source(folder / "masked.h5");
+    const auto mask = core::read_bytes(source, "rows/mask");
+    CHECK(std::ranges::count(mask, 1) == 3);
+    CHECK(mask[3 * physics::mt::n_elements + 1] == 1);
+  }
+  for (const Element element : {Element::zxy, Element::tzx}) back[0].rows[3].unmask(element);
+  CHECK(back[0].n_masked() == 1);
+  back[0].rows[4].unmask(Element::zyx);
+  is_same(back[0], before);
+}
+
+TEST_CASE("survey file: stations whose values are all masked are absent unless they are asked for",
+          "[survey]") {
+  const TemporaryFolder folder;
+  std::vector<StationData> stations =
+      survey::read_files({source_path("tests/data/edi/gv100.edi"), source_path("tests/data/emtf/NMX20.xml")});
+  const auto mask_all = [](StationData& station) {
+    for (physics::mt::StationRow& row : station.rows)
+      for (const Element element : physics::mt::all_elements) row.mask(element);
+  };
+  mask_all(stations[0]);
+  survey::write_survey(folder / "s.h5", stations);
+  REQUIRE(survey::read(folder / "s.h5").size() == 1);
+  CHECK(survey::read(folder / "s.h5")[0].site.name == "NMX20");
+  CHECK(survey::read(folder / "s.h5", {.keeps_masked_stations = true}).size() == 2);
+  mask_all(stations[1]);
+  survey::write_survey(folder / "all.h5", stations);
+  CHECK_THAT(error_of<core::FormatError>([&] { static_cast<void>(survey::read(folder / "all.h5")); }),
+             HasId("all_masked", {"2 stations", "--unmask"}));
+}
+
+TEST_CASE("survey file: a file of the first version has no masks and is read", "[survey]") {
+  const auto old = survey::read(source_path("tests/data/survey/version_1.h5"));
+  REQUIRE(old.size() == 1);
+  CHECK(old[0].n_masked() == 0);
+  check_same_station(old[0], survey::read(source_path("tests/data/edi/gv100.edi"))[0]);
 }
 
 TEST_CASE("survey file: a survey without stations, and files of another kind", "[survey]") {

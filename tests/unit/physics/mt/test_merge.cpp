@@ -46,6 +46,30 @@ TEST_CASE("merge: what both have is weighted by errors, what one has is kept", "
   CHECK(first.has_name("lmt"));
 }
 
+TEST_CASE("merge: what is masked in one recording counts only where the other has nothing", "[physics][mt]") {
+  StationData first = station("a", {row(1.0, {1.0, 0.0}, 0.1), row(0.1, {1.0, 0.0}, 0.1)});
+  StationData second = station("b", {row(1.0, {2.0, 0.0}, 0.1), row(0.1, {2.0, 0.0}, 0.1)});
+  for (StationRow& each : first.rows) each.mask(Element::zxy);
+  second.rows[1].mask(Element::zxy);
+  merge_into(first, second);
+  CHECK(first.rows[0].values[Element::zxy] == Complex(2.0, 0.0));
+  CHECK_FALSE(first.rows[0].is_masked(Element::zxy));
+  CHECK(first.rows[1].is_masked(Element::zxy));
+  first.rows[1].unmask(Element::zxy);
+  CHECK(first.rows[1].values[Element::zxy] == Complex(1.5, 0.0));
+}
+
+TEST_CASE("merge: agreement is chi squared per part, and periods beyond its limit are named",
+          "[physics][mt]") {
+  const StationData first = station("a", {row(100.0, {1.0, 1.0}, 0.3), row(10.0, {1.0, 1.0}, 0.3)});
+  const StationData second = station("b", {row(10.0, {1.3, 1.4}, 0.4), row(100.0, {5.0, 1.0}, 0.4)});
+  const Agreement found = agreement_of(first, second);
+  CHECK(found.n_shared == 2);
+  CHECK_THAT(found.chi2, WithinAbs(0.5 * (0.25 / 0.5 + 16.0 / 0.5), 1e-12));
+  CHECK(found.contradicting_s == std::vector{0.01});
+  CHECK(agreement_of(first, station("c", {row(1.0, {1.0, 1.0}, 0.1)})).n_shared == 0);
+}
+
 TEST_CASE("merge: a covariance is that of the weighted mean, and without errors the first counts",
           "[physics][mt]") {
   StationData first = station("a", {row(1.0, {1.0, 0.0}, 0.1)});
