@@ -11,6 +11,7 @@
 #include "io/report/survey_data.hpp"
 #include "io/report/survey_maps.hpp"
 #include "io/report/survey_tables.hpp"
+#include "io/survey/lines.hpp"
 #include "physics/mt/analysis/check.hpp"
 #include "physics/mt/analysis/map_periods.hpp"
 #include "physics/mt/analysis/strike_bands.hpp"
@@ -45,6 +46,7 @@ struct Survey {
 Survey survey_of(const std::vector<mt::StationData>& stations, const SurveyOptions& options) {
   Survey survey{stations};
   survey.findings = mt::check(stations);
+  io::survey::add_lines(survey.findings, stations);
   survey.bands = mt::strike_bands(stations);
   for (mt::StationData& station : survey.stations) rotate_rows(station, 0.0);
   survey.map = map_of(survey.stations);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 
@@ -190,8 +191,9 @@ std::string survey_stations(const std::vector<mt::StationData>& stations, const 
 std::string findings_table(const std::vector<mt::Finding>& findings) {
   Rows rows;
   for (const mt::Finding& each : findings)
-    rows.push_back({std::string(core::word(each.severity)), each.station, each.text, each.remedy, each.id});
-  return html_table({"Severity", "station", "finding", "remedy", "id"}, rows);
+    rows.push_back({std::string(core::word(each.severity)), each.station, each.text, each.remedy,
+                    std::filesystem::path(each.place).filename().string(), each.id});
+  return html_table({"Severity", "station", "finding", "remedy", "file and line", "id"}, rows);
 }
 
 std::string bands_table(const std::vector<mt::StrikeBand>& bands) {

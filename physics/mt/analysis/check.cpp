@@ -11,9 +11,27 @@
 
 namespace lodestone::physics::mt {
 
-void StationFindings::add(Severity severity, const char* id, std::string text, std::string remedy,
-                          std::function<void(StationData&)> mend) {
-  findings_.push_back({severity, id, name_, path_, std::move(text), std::move(remedy), std::move(mend)});
+void StationFindings::add(FindingKind kind, std::string text, FindingDetails details) {
+  const FindingRule& rule = rule_of(kind);
+  std::string remedy = rule.remedy;
+  constexpr std::string_view braces = "{}";
+  for (auto at = remedy.find(braces); at != std::string::npos; at = remedy.find(braces, at))
+    remedy.replace(at, braces.size(), details.filled_in);
+  std::ranges::sort(details.periods_s);
+  findings_.push_back({rule.severity, rule.id, name_, path_, std::move(text), std::move(remedy),
+                       std::move(details.mend), kind, details.part, std::move(details.periods_s)});
+}
+
+void StationFindings::add_remark(FindingKind kind, const std::string& remark) {
+  add(kind, remark);
+  const std::size_t colon = path_.size(), end = remark.find(": ", colon);
+  if (end == std::string::npos || !remark.starts_with(path_)) return;
+  const std::string_view line = std::string_view(remark).substr(colon, end - colon);
+  const bool is_line = line.empty() || (line.size() > 1 && line[0] == ':' &&
+                                        line.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  if (!is_line) return;
+  findings_.back().place = remark.substr(0, end);
+  findings_.back().text = remark.substr(end + 2);
 }
 
 std::vector<Finding> StationFindings::sorted() const {
@@ -26,19 +44,11 @@ namespace {
 
 void check_remarks(const StationData& station, StationFindings& findings) {
   for (const std::string& remark : station.all_remarks()) {
-    if (remark.ends_with(mark_of_damage))
-      findings.add(Severity::warning, "damaged_file", remark,
-                   "get the whole file from where it came from, or leave out what is missing: --mask");
-    else if (remark.ends_with(mark_of_conjugation))
-      findings.add(
-          Severity::warning, "time_factor", remark,
-          "none is needed if that is right, and `convert` writes exp(+i omega t); else: --sign plus");
-    else if (remark.ends_with(mark_of_ohm))
-      findings.add(Severity::warning, "units", remark,
-                   "none is needed if that is right, and `convert` writes the units of each format; else: "
-                   "--units field");
-    else
-      findings.add(Severity::note, "remark", remark, "");
+    FindingKind kind = FindingKind::remark;
+    if (remark.ends_with(mark_of_damage)) kind = FindingKind::damaged_file;
+    if (remark.ends_with(mark_of_conjugation)) kind = FindingKind::conjugated_by_reader;
+    if (remark.ends_with(mark_of_ohm)) kind = FindingKind::ohm_by_reader;
+    findings.add_remark(kind, remark);
   }
 }
 

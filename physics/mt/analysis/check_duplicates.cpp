@@ -76,17 +76,16 @@ void check_pair(const StationData& station, const StationData& other, bool is_sa
                                         : fmt::format("stands where {} does", other.site.name);
   const Overlap overlap = overlap_of(station, other);
   if (is_same_name && apart_m > other_place_m)
-    return findings.add(Severity::warning, "contradictory_duplicate",
-                        fmt::format("{}, {:.0f} m from it", what, apart_m),
-                        "correct the name or the place in the file, or leave one out: --sites");
+    return findings.add(FindingKind::same_name_elsewhere, fmt::format("{}, {:.0f} m from it", what, apart_m),
+                        {.part = FilePart::name});
   if (2 * overlap.contradictory_s.size() > overlap.periods_s.size())
     return findings.add(
-        Severity::warning, "contradictory_duplicate",
+        FindingKind::contradictory_duplicate,
         fmt::format("{}, but its impedances differ by more than {:g} errors of at least {:g} % at {} of {} "
                     "periods that both have: {}",
                     what, most_differences, 100.0 * least_error, overlap.contradictory_s.size(),
                     overlap.periods_s.size(), periods_in_words(overlap.contradictory_s)),
-        "look at both curves, and leave one out: --sites");
+        {.part = is_same_name ? FilePart::name : FilePart::latitude, .periods_s = overlap.contradictory_s});
   std::string text = what + ", and both have no period in common";
   if (!overlap.periods_s.empty())
     text = fmt::format("{}, and both agree at {} of {} periods that they share: {}", what,
@@ -94,8 +93,8 @@ void check_pair(const StationData& station, const StationData& other, bool is_sa
                        periods_in_words(overlap.periods_s));
   if (!overlap.contradictory_s.empty())
     text += fmt::format("; they differ at {}", periods_in_words(overlap.contradictory_s));
-  findings.add(Severity::note, "same_place", text,
-               "inversions merge bands of one place; else leave one out: --sites");
+  findings.add(FindingKind::same_place, text,
+               {.part = is_same_name ? FilePart::name : FilePart::latitude, .periods_s = overlap.periods_s});
 }
 
 }  // namespace

@@ -68,11 +68,12 @@ void check_turn(const std::vector<StationData>& stations, const std::vector<std:
   for (const std::size_t other : neighbours_of(stations, k)) neighbours.push_back(rows[other]);
   const std::optional<FrameTurn> turn = frame_turn(rows[k], neighbours);
   if (!turn || !turn->is_wrong()) return;
-  findings.add(Severity::warning, "wrong_frame",
+  findings.add(FindingKind::wrong_frame,
                fmt::format("phase tensors and tippers are unlike those of the {} nearest stations, and like "
-                           "them where x points {:.0f} degrees further clockwise than stated",
-                           neighbours.size(), turn->turn_deg),
-               "correct the azimuths or the rotation angle in the file");
+                           "them where x points {:.0f} degrees further {} than stated",
+                           neighbours.size(), std::abs(turn->turn_deg),
+                           turn->turn_deg > 0.0 ? "clockwise" : "anticlockwise"),
+               {.part = FilePart::axes, .filled_in = fmt::format("{:.0f}", turn->turn_deg)});
 }
 
 }  // namespace
@@ -83,10 +84,10 @@ void check_stated_tensors(const StationData& station, StationFindings& findings)
   for (const StatedPhaseTensor& each : tensors)
     if (!each.tensor.error.phi.allFinite()) missing_s.push_back(1.0 / each.frequency_hz);
   if (2 * missing_s.size() > tensors.size())
-    findings.add(Severity::warning, "no_errors",
+    findings.add(FindingKind::no_errors_of_tensors,
                  fmt::format("{} of {} phase tensors have no error, at {}", missing_s.size(), tensors.size(),
                              periods_in_words(missing_s)),
-                 "a floor: --floor phase_tensor=0.03, or [data.floors]");
+                 {.periods_s = missing_s});
 }
 
 void check_tensors(const StationData& station, StationFindings& findings) {
@@ -97,12 +98,11 @@ void check_tensors(const StationData& station, StationFindings& findings) {
   if (std::max(std::abs(distortion.twist_deg), std::abs(distortion.shear_deg)) < strong_distortion_deg)
     return;
   findings.add(
-      Severity::note, "distorted",
+      FindingKind::distorted,
       fmt::format("a section of strike {:.0f} or {:.0f} degrees explains its impedances with a twist "
                   "of {:.0f} and a shear of {:.0f} degrees, rms {:.2g}",
                   own->azimuth_deg, own->azimuth_deg + 90.0, distortion.twist_deg, distortion.shear_deg,
-                  own->rms),
-      "phase tensors are free of distortion; volumes may solve for it: [distortion]");
+                  own->rms));
 }
 
 void check_frames(const std::vector<StationData>& stations, std::vector<StationFindings>& findings) {
@@ -117,9 +117,9 @@ void check_frames(const std::vector<StationData>& stations, std::vector<StationF
     const double azimuth_deg = station.rows.empty() ? not_given : station.rows.front().azimuths.hx_deg;
     if (std::abs(azimuth_deg - usual_deg) > other_frame_deg)
       findings[k].add(
-          Severity::note, "other_frame",
+          FindingKind::other_frame,
           fmt::format("x points to {:g} degrees, that of most stations to {:g}", azimuth_deg, usual_deg),
-          "inversions rotate all to one frame; --rotate does it in files");
+          {.part = FilePart::axes});
     check_turn(stations, rows, k, findings[k]);
   });
 }

@@ -55,19 +55,18 @@ void check_place(const StationData& station, StationFindings& findings) {
   if (station.local_frame || std::isfinite(site.y_m)) return;
   if (const std::string text = impossible_in(station); !text.empty())
     findings.add(
-        Severity::error, "impossible_place", text,
-        text.find("metres of a projection") == std::string::npos
-            ? "correct it in the file"
-            : "write latitude and longitude in degrees into the file, converted from the zone of the survey");
+        text.find("metres of a projection") == std::string::npos ? FindingKind::impossible_place
+                                                                 : FindingKind::metres_as_degrees,
+        text,
+        {.part = text.find("latitude") == std::string::npos ? FilePart::longitude : FilePart::latitude});
   else if (!std::isfinite(site.latitude_deg) || !std::isfinite(site.longitude_deg))
-    findings.add(Severity::warning, "no_place", "latitude or longitude is missing",
-                 "write them into the file");
+    findings.add(FindingKind::no_place, "latitude or longitude is missing",
+                 {.part = std::isfinite(site.latitude_deg) ? FilePart::longitude : FilePart::latitude});
   else if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
-    findings.add(Severity::warning, "no_place", "latitude and longitude are both 0",
-                 "write them into the file");
+    findings.add(FindingKind::no_place, "latitude and longitude are both 0", {.part = FilePart::latitude});
   if (site.elevation_m > highest_m || site.elevation_m < deepest_m)
-    findings.add(Severity::warning, "elevation", fmt::format("the elevation is {:g} m", site.elevation_m),
-                 "correct it, or its unit, in the file");
+    findings.add(FindingKind::elevation, fmt::format("the elevation is {:g} m", site.elevation_m),
+                 {.part = FilePart::elevation});
 }
 
 /// The places of a survey, and how far from a station its third neighbour usually stands.
@@ -109,26 +108,34 @@ class Crowd {
 
 /// A way in which coordinates are written wrongly.
 struct Mistake {
-  const char *text, *remedy;
+  const char *text, *edit;  ///< text of the finding, and the edit of the file that mends it
   double latitude_sign, longitude_sign;
   bool swapped;
   double east_deg = 0.0;  ///< which is added to the longitude
+  FilePart part = FilePart::longitude;
 };
 constexpr double zone_deg = 6.0;  // width of a zone of UTM
 constexpr const char* remedy_of_zone = "convert its metres again, in the zone of the others";
 constexpr std::array<Mistake, 7> mistakes{{
-    {"latitude has the other sign", "change the sign of LAT in the file", -1.0, 1.0, false},
-    {"longitude has the other sign", "change the sign of LONG in the file", 1.0, -1.0, false},
-    {"latitude and longitude have the other signs", "change the signs of LAT and LONG in the file", -1.0,
-     -1.0, false},
-    {"latitude and longitude are swapped", "exchange LAT and LONG in the file", 1.0, 1.0, true},
-    {"latitude and longitude are swapped, one with the other sign", "exchange LAT and LONG in the file", -1.0,
-     1.0, true},
+    {"latitude has the other sign", "change the sign of LAT", -1.0, 1.0, false, 0.0, FilePart::latitude},
+    {"longitude has the other sign", "change the sign of LONG", 1.0, -1.0, false},
+    {"latitude and longitude have the other signs", "change the signs of LAT and LONG", -1.0, -1.0, false},
+    {"latitude and longitude are swapped", "exchange LAT and LONG", 1.0, 1.0, true},
+    {"latitude and longitude are swapped, one with the other sign",
+     "exchange LAT and LONG, and change the sign of one", -1.0, 1.0, true},
     {"longitude is 6 degrees too small, the width of a UTM zone: metres were converted in another zone",
      remedy_of_zone, 1.0, 1.0, false, zone_deg},
     {"longitude is 6 degrees too large, the width of a UTM zone: metres were converted in another zone",
      remedy_of_zone, 1.0, 1.0, false, -zone_deg},
 }};
+
+/// Returns what moves a station to a place.
+std::function<void(StationData&)> moved_to(const Crowd::Place& there) {
+  return [there](StationData& mended) {
+    mended.site.latitude_deg = there.latitude_deg;
+    mended.site.longitude_deg = there.longitude_deg;
+  };
+}
 
 /// A mistake that would bring a station to the others.
 struct Explanation {
@@ -166,23 +173,22 @@ void check_distance(const Station& site, std::size_t station, const Crowd& crowd
         fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the other stations: {}", here.latitude_deg,
                     here.longitude_deg, 1e-3 * metres_per_degree * distance_deg, found[0].mistake->text);
     if (found.size() > 1)
-      return findings.add(Severity::error, "coordinates",
+      return findings.add(FindingKind::ambiguous_coordinates,
                           text + fmt::format(", or {}", found[1].mistake->text),
-                          "look which of the two it is, and correct the file");
-    return findings.add(Severity::error, "coordinates", std::move(text), found[0].mistake->remedy,
-                        [there = found[0].there](StationData& mended) {
-                          mended.site.latitude_deg = there.latitude_deg;
-                          mended.site.longitude_deg = there.longitude_deg;
-                        });
+                          {.part = FilePart::latitude});
+    return findings.add(FindingKind::coordinates, std::move(text),
+                        {.part = found[0].mistake->part,
+                         .filled_in = found[0].mistake->edit,
+                         .mend = moved_to(found[0].there)});
   }
   if (distance_deg < far_over_usual * crowd.usual_deg()) return;
   findings.add(
-      Severity::warning, "far_away",
+      FindingKind::far_away,
       fmt::format("{:.4f}, {:.4f} lies {:.0f} km from the nearest stations, which usually are {:.3g} "
                   "km apart",
                   here.latitude_deg, here.longitude_deg, 1e-3 * metres_per_degree * distance_deg,
                   1e-3 * metres_per_degree * crowd.usual_deg()),
-      "correct the coordinates, or leave the station out: --sites");
+      {.part = FilePart::latitude});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/edi/reader.hpp"
+#include "io/survey/lines.hpp"
 #include "io/survey/read.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/analysis/check.hpp"
@@ -268,6 +269,56 @@ TEST_CASE("check: a tipper is named where a third of it is smaller than a tilted
   CHECK_THAT(finding(), Catch::Contains("12 of 36"));
   rows.resize(4);
   CHECK(finding().empty());
+}
+
+TEST_CASE("check: findings name the line of the file where one shows it, else the file", "[survey]") {
+  CHECK(io::survey::line_of("a\n LAT = 3\nZ\n", "EDI", FilePart::latitude) == 2);
+  CHECK_FALSE(io::survey::line_of("LAT=3\nLAT=4\n", "EDI", FilePart::latitude));
+  CHECK_FALSE(io::survey::line_of("REFLAT=3\n", "EDI", FilePart::latitude));
+  const TemporaryFolder folder;
+  std::string edi = text_of_file(source_path("data/gabbs_valley/edi/gv100.edi"));
+  edi.replace(edi.find("ELEV=1437"), 9, "ELEV=91437");
+  const std::string path = write_text(folder, "high.edi", edi);
+  std::vector<StationData> stations = io::survey::read(path);
+  for_each(stations[0], [](StationRow& r) { r.errors[Element::zyx] = not_given; });
+  std::vector<Finding> findings = check(stations);
+  const auto place_of = [&](const std::string& id) {
+    const auto found = std::ranges::find(findings, id, &Finding::id);
+    return found == findings.end() ? "" : found->place;
+  };
+  CHECK(place_of("elevation") == path);
+  io::survey::add_lines(findings, stations);
+  CHECK(place_of("elevation") == path + ":9");
+  CHECK(place_of("no_errors") == path + ":201");
+  stations[0].changes.emplace_back("moved");
+  findings = check(stations);
+  io::survey::add_lines(findings, stations);
+  CHECK(place_of("elevation") == path);
+}
+
+TEST_CASE("check: a remark of a reader gives its line to the finding, and findings list their periods",
+          "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  StationData& station = stations[0];
+  station.remarks = {station.path + ":7: a remark", station.path + ": another: of all"};
+  std::vector<double> masked_s;
+  for (StationRow& row : station.rows) {
+    if (row.frequency_hz > 1.0) continue;
+    row.values[Element::tzx] = row.values[Element::tzy] = 1e-5;
+    masked_s.push_back(1.0 / row.frequency_hz);
+  }
+  const std::vector<Finding> findings = check(stations);
+  const auto of_text = [&](const std::string& text) {
+    const auto found = std::ranges::find(findings, text, &Finding::text);
+    REQUIRE(found != findings.end());
+    return *found;
+  };
+  CHECK(of_text("a remark").place == station.path + ":7");
+  CHECK(of_text("another: of all").place == station.path);
+  const auto dead = std::ranges::find(findings, FindingKind::dead_tipper, &Finding::kind);
+  REQUIRE(dead != findings.end());
+  CHECK(std::ranges::is_sorted(dead->periods_s));
+  CHECK(dead->periods_s == masked_s);
 }
 
 TEST_CASE("check: what a reader remarks is said once", "[survey]") {
