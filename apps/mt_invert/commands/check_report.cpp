@@ -36,8 +36,12 @@ std::string without_numbers(std::string text, const Finding& finding) {
       text.replace(at, name.size(), "#");
   }
   std::string out;
-  for (const char c : text) {
-    const bool is_of_number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+  const auto is_digit = [&](std::size_t k) {
+    return k < text.size() && std::isdigit(static_cast<unsigned char>(text[k])) != 0;
+  };
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    const bool is_of_number = is_digit(k) || (c == '-' && is_digit(k + 1));
     if (!is_of_number)
       out.push_back(c);
     else if (out.empty() || out.back() != '#')

@@ -5,8 +5,6 @@
 #include "physics/mt/analysis/neighbours.hpp"
 #include "physics/mt/analysis/phase_tensor.hpp"
 #include "physics/mt/analysis/strike.hpp"
-#include "physics/mt/profile.hpp"
-#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +17,6 @@ namespace {
 
 constexpr double other_frame_deg = 1.0;
 constexpr double strong_distortion_deg = 30.0;  // of twist or shear
-constexpr std::size_t most_neighbours = 6;
-constexpr double farthest_neighbour_m = 200e3;
 
 /// Returns the azimuth of x that most stations have; NaN where there is no such.
 double usual_azimuth_deg(const std::vector<StationData>& stations) {
@@ -36,42 +32,13 @@ double usual_azimuth_deg(const std::vector<StationData>& stations) {
   return not_given;
 }
 
-/// Returns the nearest stations that stand elsewhere, but not farther than stations of one survey do; none
-/// where places are not known.
-std::vector<std::size_t> neighbours_of(const std::vector<StationData>& stations, std::size_t k) {
-  constexpr double m_per_degree = 111.2e3;  // of latitude
-  const auto place = [](const StationData& station) {
-    const Station& site = station.site;
-    const double north_m = m_per_degree * site.latitude_deg, east_m = m_per_degree * site.longitude_deg;
-    return station.local_frame ? PlanePoint{site.x_m, site.y_m}
-                               : PlanePoint{north_m, east_m * std::cos(site.latitude_deg / deg_per_rad)};
-  };
-  const PlanePoint here = place(stations[k]);
-  const auto distance = [&](std::size_t other) {
-    const PlanePoint there = place(stations[other]);
-    return std::hypot(there.north_m - here.north_m, there.east_m - here.east_m);
-  };
-  std::vector<std::size_t> others;
-  for (std::size_t other = 0; other < stations.size(); ++other)
-    if (distance(other) > 0.0 && distance(other) <= farthest_neighbour_m &&
-        stations[other].local_frame.has_value() == stations[k].local_frame.has_value())
-      others.push_back(other);
-  const std::size_t n = std::min(most_neighbours, others.size());
-  std::ranges::partial_sort(others, others.begin() + static_cast<std::ptrdiff_t>(n), {}, distance);
-  others.resize(n);
-  return others;
-}
-
-void check_turn(const std::vector<StationData>& stations, const std::vector<std::vector<DirectedRow>>& rows,
-                std::size_t k, StationFindings& findings) {
-  std::vector<std::vector<DirectedRow>> neighbours;
-  for (const std::size_t other : neighbours_of(stations, k)) neighbours.push_back(rows[other]);
-  const std::optional<FrameTurn> turn = frame_turn(rows[k], neighbours);
+void check_turn(const FrameComparison& comparison, std::size_t k, StationFindings& findings) {
+  const std::optional<FrameTurn> turn = comparison.turn_of(k);
   if (!turn || !turn->is_wrong()) return;
   findings.add(FindingKind::wrong_frame,
                fmt::format("phase tensors and tippers are unlike those of the {} nearest stations, and like "
                            "them where x points {:.0f} degrees further {} than stated",
-                           neighbours.size(), std::abs(turn->turn_deg),
+                           turn->n_neighbours, std::abs(turn->turn_deg),
                            turn->turn_deg > 0.0 ? "clockwise" : "anticlockwise"),
                {.part = FilePart::axes, .filled_in = fmt::format("{:.0f}", turn->turn_deg)});
 }
@@ -107,10 +74,7 @@ void check_tensors(const StationData& station, StationFindings& findings) {
 
 void check_frames(const std::vector<StationData>& stations, std::vector<StationFindings>& findings) {
   const double usual_deg = usual_azimuth_deg(stations);
-  std::vector<std::vector<DirectedRow>> rows(stations.size());
-  core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t k) {
-    rows[static_cast<std::size_t>(k)] = directed_rows(stations[static_cast<std::size_t>(k)]);
-  });
+  const FrameComparison comparison(stations);
   core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t each) {
     const auto k = static_cast<std::size_t>(each);
     const StationData& station = stations[k];
@@ -120,7 +84,7 @@ void check_frames(const std::vector<StationData>& stations, std::vector<StationF
           FindingKind::other_frame,
           fmt::format("x points to {:g} degrees, that of most stations to {:g}", azimuth_deg, usual_deg),
           {.part = FilePart::axes});
-    check_turn(stations, rows, k, findings[k]);
+    check_turn(comparison, k, findings[k]);
   });
 }
 
