@@ -33,14 +33,17 @@ struct Count {
 
 bool has(const std::vector<Finding>& findings, const std::string& station, const std::string& id) {
   return std::ranges::any_of(findings, [&](const Finding& each) {
-    return each.station == station && each.id == id && each.severity >= Severity::warning;
+    return each.is_about(station) && each.id == id && each.severity >= Severity::warning;
   });
 }
 
 std::set<std::string> with_errors(const std::vector<Finding>& findings, const char* id = nullptr) {
   std::set<std::string> names;
   for (const Finding& each : findings)
-    if (id == nullptr ? each.severity == Severity::error : each.id == id) names.insert(each.station);
+    if (id == nullptr ? each.severity == Severity::error : each.id == id) {
+      names.insert(each.station);
+      names.insert(each.others.begin(), each.others.end());
+    }
   return names;
 }
 
@@ -98,6 +101,29 @@ Turns counted_turns(const std::vector<StationData>& stations) {
   return out;
 }
 
+/// Returns a part of all in per cent; 0 of none.
+double share(int part, std::size_t all) {
+  return 100.0 * part / static_cast<double>(std::max<std::size_t>(all, 1));
+}
+
+void add_turns(bench::Results& results, const Turns& turns) {
+  constexpr int n_turns = 22;
+  const auto add = [&](const std::string& what, const Count& count, int n_agree) {
+    const int n_stations = count.planted / n_turns;
+    results.add({.name = "check.turns" + what,
+                 .metric = fmt::format("found of {}", count.planted),
+                 .unit = "%",
+                 .value = share(count.found, static_cast<std::size_t>(count.planted))});
+    results.add({.name = "check.axes" + what,
+                 .metric = fmt::format("agree of {}", n_stations),
+                 .unit = "%",
+                 .value = share(n_agree, static_cast<std::size_t>(n_stations))});
+  };
+  add("", turns.all, turns.n_agree);
+  add(" with a tipper", turns.with_tipper, turns.n_agree_with);
+  add(" without", turns.without_tipper, turns.n_agree_without);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -131,9 +157,6 @@ int main(int argc, char** argv) {
     }
   }
   bench::Results results;
-  const auto share = [](int part, std::size_t all) {
-    return 100.0 * part / static_cast<double>(std::max<std::size_t>(all, 1));
-  };
   Count all;
   for (const auto& [what, count] : counts) {
     results.add({.name = "check." + what,
@@ -155,20 +178,6 @@ int main(int argc, char** argv) {
                .metric = fmt::format("stations of {}", stations.size()),
                .unit = "%",
                .value = share(static_cast<int>(frames.size()), stations.size())});
-  const Turns turns = counted_turns(stations);
-  const auto add_turns = [&](const std::string& what, const Count& count, int n_agree) {
-    constexpr int n_turns = 22;
-    results.add({.name = "check.turns" + what,
-                 .metric = fmt::format("found of {}", count.planted),
-                 .unit = "%",
-                 .value = share(count.found, static_cast<std::size_t>(count.planted))});
-    results.add({.name = "check.axes" + what,
-                 .metric = fmt::format("agree of {}", count.planted / n_turns),
-                 .unit = "%",
-                 .value = share(n_agree, static_cast<std::size_t>(count.planted / n_turns))});
-  };
-  add_turns("", turns.all, turns.n_agree);
-  add_turns(" with a tipper", turns.with_tipper, turns.n_agree_with);
-  add_turns(" without", turns.without_tipper, turns.n_agree_without);
+  add_turns(results, counted_turns(stations));
   results.print(1, fmt::format("bench_check FOLDER {}", seed));
 }

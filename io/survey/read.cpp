@@ -69,8 +69,9 @@ void make_names_unique(std::vector<StationData>& stations) {
   for (auto& station : stations) {
     const std::string name = std::exchange(station.site.name, text::untaken_name(station.site.name, taken));
     if (station.site.name == name) continue;
-    station.remarks.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
-                                          station.path, name, station.site.name));
+    station.remarks.emplace_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
+                                             station.path, name, station.site.name),
+                                 physics::mt::RemarkKind::renamed, name);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/boxed.hpp"
+#include "physics/mt/remarks.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <optional>
@@ -88,7 +89,7 @@ struct StationData {
   std::vector<StationRow> rows{};           ///< highest frequency first
   std::vector<Reading> readings{};
   std::string header{};                ///< text of the file before its numbers, as it stands there
-  std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
+  std::vector<Remark> remarks{};       ///< assumptions made while reading, with file:line
   std::vector<std::string> changes{};  ///< sentences on what was done since the data were read
   std::string zero_tippers{};          ///< the remark on a tipper of exact zeros; empty: there is none
 
@@ -103,11 +104,16 @@ struct StationData {
   /// notes it in `zero_tippers`.
   void drop_zero_tippers();
   /// Returns the remarks, with that on the tipper.
-  [[nodiscard]] std::vector<std::string> all_remarks() const;
+  [[nodiscard]] std::vector<Remark> all_remarks() const;
 };
 
 /// Returns the remark on a station without measured tippers; `where`: file or file:line.
 [[nodiscard]] std::string remark_on_zero_tippers(const std::string& where, const std::string& station, int n);
+
+/// Returns the remark on a coordinate beyond its limit, which readers take as unknown. `named`: what and its
+/// text in the file; `what`: "latitude" or "longitude".
+[[nodiscard]] Remark impossible_angle(const std::string& named, std::string_view what, double value_deg,
+                                      double largest_deg);
 
 /// Returns the remark on a file in which so many data have a negative error; readers set such errors to NaN.
 [[nodiscard]] std::string remark_on_negative_errors(const std::string& path, int n);

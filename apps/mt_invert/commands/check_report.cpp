@@ -77,8 +77,13 @@ std::vector<Group> grouped(const std::vector<Finding>& findings) {
 std::string stations_of(const Group& group) {
   constexpr std::size_t n_named = 5;
   std::vector<std::string> names;
-  for (const Finding* each : group.findings)
-    if (std::ranges::find(names, each->station) == names.end()) names.push_back(each->station);
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Finding* each : group.findings) {
+    add(each->station);
+    std::ranges::for_each(each->others, add);
+  }
   const std::size_t n_more = names.size() - std::min(names.size(), n_named);
   names.resize(std::min(names.size(), n_named));
   return fmt::format("{}{}", fmt::join(names, ", "), n_more > 0 ? fmt::format(" and {} more", n_more) : "");
@@ -93,8 +98,8 @@ std::string line_in_file(const Finding& finding) {
 }
 
 std::string line_of(const Finding& each) {
-  std::string text = fmt::format("{} {}{}: {} [{}]\n", core::word(each.severity), each.station,
-                                 line_in_file(each), each.text, each.id);
+  std::string text = fmt::format("{} {}{}: {} [{}]\n", core::word(each.severity),
+                                 stations_of({.findings = {&each}}), line_in_file(each), each.text, each.id);
   if (!each.remedy.empty()) text += fmt::format("        {}\n", each.remedy);
   return text;
 }
@@ -230,6 +235,7 @@ std::string json_of(const std::vector<Finding>& findings, const std::vector<Stri
     list.push_back({{"severity", core::word(each.severity)},
                     {"id", each.id},
                     {"station", each.station},
+                    {"others", each.others},
                     {"place", each.place},
                     {"text", each.text},
                     {"periods_s", each.periods_s},

@@ -3,7 +3,6 @@
 
 #include "engine/core/parallel.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
-#include "physics/mt/remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +18,8 @@ void StationFindings::add(FindingKind kind, std::string text, FindingDetails det
     remedy.replace(at, braces.size(), details.filled_in);
   std::ranges::sort(details.periods_s);
   findings_.push_back({rule.severity, rule.id, name_, path_, std::move(text), std::move(remedy),
-                       std::move(details.mend), kind, details.part, std::move(details.periods_s)});
+                       std::move(details.mend), kind, details.part, std::move(details.periods_s),
+                       std::move(details.others)});
 }
 
 void StationFindings::add_remark(FindingKind kind, const std::string& remark) {
@@ -34,6 +34,10 @@ void StationFindings::add_remark(FindingKind kind, const std::string& remark) {
   findings_.back().text = remark.substr(end + 2);
 }
 
+bool Finding::is_about(const std::string& name) const {
+  return station == name || std::ranges::find(others, name) != others.end();
+}
+
 std::vector<Finding> StationFindings::sorted() const {
   std::vector<Finding> out = findings_;
   std::ranges::stable_sort(out, std::greater<>(), &Finding::severity);
@@ -43,12 +47,12 @@ std::vector<Finding> StationFindings::sorted() const {
 namespace {
 
 void check_remarks(const StationData& station, StationFindings& findings) {
-  for (const std::string& remark : station.all_remarks()) {
+  for (const Remark& remark : station.all_remarks()) {
     FindingKind kind = FindingKind::remark;
-    if (remark.ends_with(mark_of_damage)) kind = FindingKind::damaged_file;
-    if (remark.ends_with(mark_of_conjugation)) kind = FindingKind::conjugated_by_reader;
-    if (remark.ends_with(mark_of_ohm)) kind = FindingKind::ohm_by_reader;
-    findings.add_remark(kind, remark);
+    if (remark.kind == RemarkKind::damage) kind = FindingKind::damaged_file;
+    if (remark.kind == RemarkKind::conjugated) kind = FindingKind::conjugated_by_reader;
+    if (remark.kind == RemarkKind::ohm) kind = FindingKind::ohm_by_reader;
+    findings.add_remark(kind, remark.text);
   }
 }
 
@@ -75,12 +79,15 @@ int mend(std::vector<StationData>& stations, const std::vector<Finding>& finding
   int n = 0;
   for (const Finding& finding : findings) {
     if (!finding.mend) continue;
-    const auto station = std::ranges::find_if(
-        stations, [&](const StationData& each) { return each.site.name == finding.station; });
-    if (station == stations.end()) continue;
-    finding.mend(*station);
-    station->changes.push_back(fmt::format("check found \"{}\" and mended it: {}", finding.id, finding.text));
-    ++n;
+    bool is_mended = false;
+    for (StationData& station : stations) {
+      if (!finding.is_about(station.site.name)) continue;
+      finding.mend(station);
+      station.changes.push_back(
+          fmt::format("check found \"{}\" and mended it: {}", finding.id, finding.text));
+      is_mended = true;
+    }
+    n += is_mended;
   }
   return n;
 }

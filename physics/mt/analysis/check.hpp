@@ -21,8 +21,12 @@ struct Finding {
   /// Mends the station; empty where that takes a look at the data.
   std::function<void(StationData&)> mend{};
   FindingKind kind{};
-  FilePart part = FilePart::whole;  ///< part of the file that it is about
-  std::vector<double> periods_s{};  ///< periods that it is about, the shortest first; empty: all, or none
+  FilePart part = FilePart::whole;    ///< part of the file that it is about
+  std::vector<double> periods_s{};    ///< periods that it is about, the shortest first; empty: all, or none
+  std::vector<std::string> others{};  ///< further stations that it is about, and that `mend` mends
+
+  /// Returns true where it is about this station.
+  [[nodiscard]] bool is_about(const std::string& name) const;
 };
 
 /// Checks stations by themselves and beside each other: time factor, units and order of components by votes,

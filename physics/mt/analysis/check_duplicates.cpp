@@ -57,13 +57,8 @@ Overlap overlap_of(const StationData& a, const StationData& b) {
 /// Returns the name that a file states where a reader gave the station another one, as an earlier station has
 /// that name; empty for others.
 std::string name_in_file(const StationData& station) {
-  constexpr std::string_view before = "another station is named ", behind = "; this one was renamed";
-  for (const std::string& remark : station.remarks) {
-    const std::size_t begin = remark.find(before), end = remark.find(behind);
-    if (begin != std::string::npos && end != std::string::npos && begin + before.size() <= end)
-      return remark.substr(begin + before.size(), end - begin - before.size());
-  }
-  return {};
+  const auto remark = std::ranges::find(station.remarks, RemarkKind::renamed, &Remark::kind);
+  return remark == station.remarks.end() ? std::string() : remark->stated;
 }
 
 /// Says of two stations of one place or name whether they agree.

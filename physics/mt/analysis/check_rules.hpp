@@ -16,6 +16,7 @@ struct FindingDetails {
   std::vector<double> periods_s{};  ///< in any order
   std::string filled_in{};          ///< for the braces of the remedy
   std::function<void(StationData&)> mend{};
+  std::vector<std::string> others{};  ///< further stations
 };
 
 /// The findings on one station.

@@ -83,6 +83,9 @@ constexpr std::array of_places{
                 "look at both curves, and leave one out: convert --sites LIST, or data.station_order"},
     FindingRule{Kind::impossible_place, error, "impossible_place",
                 "no option mends it: correct latitude or longitude in the file"},
+    FindingRule{Kind::exchanged_place, error, "impossible_place",
+                "no option mends it, as no other station confirms it: exchange latitude and longitude in "
+                "the file"},
     FindingRule{Kind::metres_as_degrees, error, "impossible_place",
                 "no option mends it: write latitude and longitude in degrees into the file, converted from "
                 "the zone of the survey"},
@@ -97,6 +100,9 @@ constexpr std::array of_places{
     FindingRule{Kind::far_away, warning, "far_away",
                 "correct the coordinates in the file, or leave the station out: convert --sites LIST, or "
                 "data.station_order"},
+    FindingRule{Kind::far_group, note, "far_group",
+                "none is needed for a survey of several areas, but one section or volume may want one of "
+                "them: convert --sites LIST, or data.station_order"},
 };
 
 constexpr std::array of_frames{

@@ -31,7 +31,7 @@ struct FrameTurn {
 /// Compares the axes of each station with those of its nearest neighbours.
 class FrameComparison {
  public:
-  /// errors: those of `rotated`.
+  /// Finds the neighbours of all. errors: those of `rotated`.
   explicit FrameComparison(const std::vector<StationData>& stations);
   /// Returns the turn of a station at the periods that it shares with its neighbours, of which it needs three
   /// within 200 km. returns: nothing where there are too few of either.
@@ -47,8 +47,8 @@ class FrameComparison {
   [[nodiscard]] std::optional<FrameTurn> turn_of(const std::vector<DirectedRow>& rows,
                                                  const std::vector<Neighbour>& neighbours) const;
 
-  std::vector<std::vector<DirectedRow>> rows_;      ///< of each station, highest frequency first
-  std::vector<std::vector<Neighbour>> neighbours_;  ///< of each station, the nearest first
+  std::vector<std::vector<DirectedRow>> rows_;      ///< rows by station, highest frequency first
+  std::vector<std::vector<Neighbour>> neighbours_;  ///< neighbours by station, the nearest first
 };
 
 }  // namespace lodestone::physics::mt
