@@ -202,15 +202,17 @@ std::string findings_table(const std::vector<mt::Finding>& findings) {
 std::string sounding_bands_table(const std::vector<mt::SoundingBand>& bands) {
   if (bands.empty()) return "";
   constexpr double m_per_km = 1e3;
-  const auto km = [](double m) { return plain_number(m / m_per_km, 2); };
+  const auto plain = [](double value, int digits) {
+    return std::isfinite(value) ? plain_number(value, digits) : std::string(none);
+  };
   Rows rows;
   for (const mt::SoundingBand& band : bands)
-    rows.push_back({fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
-                    std::to_string(band.n_tensors), plain_number(band.rho_det_ohm_m, 3),
-                    number(band.phase_det_deg, 0), plain_number(band.rho_ssq_ohm_m, 3),
-                    number(band.phase_ssq_deg, 0),
-                    fmt::format("{} to {}", km(band.shallow_m), km(band.deep_m)), number(band.swift_skew, 2),
-                    number(band.bahr_skew, 2)});
+    rows.push_back(
+        {fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s), std::to_string(band.n_tensors),
+         plain(band.rho_det_ohm_m, 3), number(band.phase_det_deg, 0), plain(band.rho_ssq_ohm_m, 3),
+         number(band.phase_ssq_deg, 0),
+         fmt::format("{} to {}", plain(band.shallow_m / m_per_km, 2), plain(band.deep_m / m_per_km, 2)),
+         number(band.swift_skew, 2), number(band.bahr_skew, 2)});
   return html_table({"Periods (s)", "tensors", "ρ det (Ω m)", "phase (°)", "ρ SSQ (Ω m)", "phase (°)",
                      "depth (km)", "Swift", "Bahr"},
                     rows);

@@ -284,7 +284,8 @@ TEST_CASE("survey: the page has all pictures, tables and findings, with names es
   const std::string page = test::slurp(path);
   CHECK_THAT(
       page, Contains("&lt;script&gt;x&lt;/script&gt;&amp;") && !Contains("<script") && Contains("A &amp; B"));
-  CHECK_THAT(page, !Contains("src=") && !Contains("url(") && !Contains("<link") && !Contains("nan"));
+  CHECK_THAT(page, !Contains("src=") && !Contains("url(") && !Contains("<link"));
+  CHECK_FALSE(std::regex_search(page, std::regex("[^i]nan")));  // "determinant" is a word of the page
   CHECK_THAT(page, Contains("<td>Stations with a tipper</td><td>5 of 5</td>") && Contains("5 of EDI"));
   CHECK_THAT(page, Contains("azimuth 90°") || Contains("azimuth 89°"));
   for (const char* id :
