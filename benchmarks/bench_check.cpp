@@ -4,11 +4,16 @@
 //
 // In each of ten rounds a tenth of the stations, drawn by the seed, get one mistake each, drawn as well;
 // turns are between 30 and 180 degrees either way. Stations with an error as they are get none. A mistake is
-// found where its station has the finding that names it, as a warning or an error.
+// found where its station has the finding that names it, as a warning or an error. Then each station alone is
+// turned by each of 22 angles of 30 to 180 degrees either way: how many of these turns are found, and of how
+// many stations as they are the neighbours agree with the axes to within 25 degrees.
 #include "benchmarks/results.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/random.hpp"
 #include "io/survey/read.hpp"
 #include "physics/mt/analysis/check.hpp"
+#include "physics/mt/analysis/induction.hpp"
+#include "physics/mt/analysis/neighbours.hpp"
 #include "tests/support/planted_mistakes.hpp"
 
 #include <fmt/format.h>
@@ -28,14 +33,17 @@ struct Count {
 
 bool has(const std::vector<Finding>& findings, const std::string& station, const std::string& id) {
   return std::ranges::any_of(findings, [&](const Finding& each) {
-    return each.station == station && each.id == id && each.severity >= Severity::warning;
+    return each.is_about(station) && each.id == id && each.severity >= Severity::warning;
   });
 }
 
 std::set<std::string> with_errors(const std::vector<Finding>& findings, const char* id = nullptr) {
   std::set<std::string> names;
   for (const Finding& each : findings)
-    if (id == nullptr ? each.severity == Severity::error : each.id == id) names.insert(each.station);
+    if (id == nullptr ? each.severity == Severity::error : each.id == id) {
+      names.insert(each.station);
+      names.insert(each.others.begin(), each.others.end());
+    }
   return names;
 }
 
@@ -47,6 +55,73 @@ tests::Planted drawn(double which, double angle) {
   constexpr double least_deg = 30.0, most_deg = 180.0;
   const double size_deg = least_deg + (most_deg - least_deg) * std::abs(2.0 * angle - 1.0);
   return tests::turned(angle < 0.5 ? -size_deg : size_deg);
+}
+
+/// Counts of all turns of all stations, one at a time.
+struct Turns {
+  Count all, with_tipper, without_tipper;
+  int n_agree = 0, n_agree_with = 0, n_agree_without = 0;
+};
+
+bool has_tipper(const StationData& station) {
+  constexpr std::ptrdiff_t enough = 5;
+  return std::ranges::count_if(station.rows, [](const StationRow& row) {
+           return !row.is_missing(Element::tzx) && !row.is_missing(Element::tzy) &&
+                  std::hypot(std::abs(row.values[Element::tzx]), std::abs(row.values[Element::tzy])) >
+                      least_recorded_tipper;
+         }) >= enough;
+}
+
+Turns counted_turns(const std::vector<StationData>& stations) {
+  constexpr int least_deg = 30, most_deg = 180, step_deg = 15, n_turns = 22;
+  constexpr double agreement_deg = 25.0;
+  const FrameComparison comparison(stations);
+  std::vector<int> found(stations.size());
+  std::vector<char> agrees(stations.size());
+  core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t each) {
+    const auto k = static_cast<std::size_t>(each);
+    const auto is = comparison.turn_of(k);
+    agrees[k] = is && std::abs(is->turn_deg) <= agreement_deg;
+    for (int angle = -most_deg; angle <= most_deg; angle += step_deg) {
+      if (std::abs(angle) < least_deg) continue;
+      StationData planted = stations[k];
+      tests::turned(angle).plant(planted);
+      const auto turn = comparison.turn_of(planted, k);
+      found[k] += turn && turn->is_wrong();
+    }
+  });
+  Turns out;
+  for (std::size_t k = 0; k < stations.size(); ++k) {
+    const bool with = has_tipper(stations[k]);
+    for (Count* each : {&out.all, with ? &out.with_tipper : &out.without_tipper})
+      each->planted += n_turns, each->found += found[k];
+    out.n_agree += agrees[k];
+    (with ? out.n_agree_with : out.n_agree_without) += agrees[k];
+  }
+  return out;
+}
+
+/// Returns a part of all in per cent; 0 of none.
+double share(int part, std::size_t all) {
+  return 100.0 * part / static_cast<double>(std::max<std::size_t>(all, 1));
+}
+
+void add_turns(bench::Results& results, const Turns& turns) {
+  constexpr int n_turns = 22;
+  const auto add = [&](const std::string& what, const Count& count, int n_agree) {
+    const int n_stations = count.planted / n_turns;
+    results.add({.name = "check.turns" + what,
+                 .metric = fmt::format("found of {}", count.planted),
+                 .unit = "%",
+                 .value = share(count.found, static_cast<std::size_t>(count.planted))});
+    results.add({.name = "check.axes" + what,
+                 .metric = fmt::format("agree of {}", n_stations),
+                 .unit = "%",
+                 .value = share(n_agree, static_cast<std::size_t>(n_stations))});
+  };
+  add("", turns.all, turns.n_agree);
+  add(" with a tipper", turns.with_tipper, turns.n_agree_with);
+  add(" without", turns.without_tipper, turns.n_agree_without);
 }
 
 }  // namespace
@@ -82,9 +157,6 @@ int main(int argc, char** argv) {
     }
   }
   bench::Results results;
-  const auto share = [](int part, std::size_t all) {
-    return 100.0 * part / static_cast<double>(std::max<std::size_t>(all, 1));
-  };
   Count all;
   for (const auto& [what, count] : counts) {
     results.add({.name = "check." + what,
@@ -106,5 +178,6 @@ int main(int argc, char** argv) {
                .metric = fmt::format("stations of {}", stations.size()),
                .unit = "%",
                .value = share(static_cast<int>(frames.size()), stations.size())});
+  add_turns(results, counted_turns(stations));
   results.print(1, fmt::format("bench_check FOLDER {}", seed));
 }

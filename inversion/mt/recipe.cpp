@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/median.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "inversion/mt/dimension.hpp"
 #include "inversion/mt/start_models.hpp"
@@ -91,6 +92,34 @@ void describe(Target& target, const Observations& observed, mesh::Frame frame) {
   target.frame = std::move(frame);
 }
 
+/// Explains why all data fit worse than the soundings of them: these hold one curve of each station, and
+/// layers have no others.
+std::string misfit_in_words(const std::vector<SoundingModel>& models, const Observations& data,
+                            const Eigen::VectorXd& residuals, physics::mt::SoundingMode mode) {
+  using physics::mt::SoundingMode;
+  const std::vector<physics::mt::Station>& stations = data.survey.stations;
+  std::vector<RmsSum> sums(stations.size());
+  for (std::size_t k = 0; k < data.survey.keys.size(); ++k)
+    sums[static_cast<std::size_t>(data.survey.keys[k].station)].add(residuals[static_cast<Eigen::Index>(k)]);
+  std::vector<double> of_soundings, of_stations;
+  std::size_t worst = 0;
+  for (const SoundingModel& model : models) {
+    const auto station = static_cast<std::size_t>(model.station);
+    of_soundings.push_back(model.rms);
+    of_stations.push_back(sums[station].rms());
+    if (of_stations.back() == *std::ranges::max_element(of_stations)) worst = station;
+  }
+  const std::string curve = mode == SoundingMode::average
+                                ? "the mean of both modes"
+                                : fmt::format("{} alone", mode == SoundingMode::te ? "TE" : "TM");
+  return fmt::format(
+      "; that counts both modes and tippers at each period, while a sounding fits {} (rms {:.2f} at the "
+      "median, {:.2f} at most): by station the rms of all data is {:.2f} at the median and {:.2f} at the "
+      "worst, {}",
+      curve, core::median(of_soundings), *std::ranges::max_element(of_soundings), core::median(of_stations),
+      sums[worst].rms(), stations[worst].name);
+}
+
 }  // namespace
 
 Problem problem(MPI_Comm comm, const Observations& observed, const ProblemOptions& options) {
@@ -138,7 +167,8 @@ Outcome stitch_soundings(MPI_Comm comm, const Observations& observed, const Prob
   out.start = out.model.values = stitched(models, data.survey.stations, grid, surface);
   out.predicted = responses_of(models, data.survey, grid);
   RmsSum sum;
-  for (const double residual : normalized_residuals(out.data, out.predicted)) sum.add(residual);
+  const Eigen::VectorXd residuals = normalized_residuals(out.data, out.predicted);
+  for (const double residual : residuals) sum.add(residual);
   out.ending.rms = sum.rms();
   out.ending.target_rms = options.soundings.stop.target_rms;
   const auto n_reached = std::ranges::count(models, true, &SoundingModel::at_target);
@@ -147,8 +177,9 @@ Outcome stitch_soundings(MPI_Comm comm, const Observations& observed, const Prob
   out.ending.message = fmt::format("1-D: {} of {} soundings are at their target", n_reached, models.size());
   out.tables.push_back(sounding_table(models, data.survey.stations));
   out.ending.code = all_reached ? core::ExitCode::ok : core::ExitCode::not_converged;
-  out.ending.text = fmt::format("{}; rms {:.4f} of all data with the responses of the layered earths",
-                                out.ending.message, out.ending.rms);
+  out.ending.text =
+      fmt::format("{}; rms {:.4f} of all data with the responses of the layered earths{}", out.ending.message,
+                  out.ending.rms, misfit_in_words(models, data, residuals, options.soundings.mode));
   out.ending.place = all_reached ? core::Place("inversion::mt::soundings#all_at_target")
                                  : core::Place("inversion::mt::soundings#some_above_target");
   out.about.provenance.finished_utc = core::utc_now();

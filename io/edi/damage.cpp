@@ -2,7 +2,6 @@
 #include "io/edi/damage.hpp"
 
 #include "io/text/scan.hpp"
-#include "physics/mt/remarks.hpp"
 
 #include <fmt/ranges.h>
 
@@ -12,9 +11,7 @@
 namespace lodestone::io::edi {
 namespace {
 
-void warn(EdiFile& file, int line, const std::string& text) {
-  file.warn(line, text + std::string(physics::mt::mark_of_damage));
-}
+void warn(EdiFile& file, int line, const std::string& text) { file.warn(line, damaged(text)); }
 
 std::size_t n_words(const EdiBlock& block) {
   std::size_t n = 0;
@@ -112,6 +109,10 @@ void check_tensors(EdiFile& file) {
 }
 
 }  // namespace
+
+physics::mt::Remark damaged(const std::string& text) {
+  return {text + "; is the file damaged?", physics::mt::RemarkKind::damage};
+}
 
 void remark_on_damage(EdiFile& file) {
   check_ending(file);

@@ -6,9 +6,12 @@
 
 namespace lodestone::io::edi {
 
-/// Remarks, with `mark_of_damage`, on what a file announces and does not hold. Looks for >END, for counts of
-/// values and frequencies, and for blocks without their partner: the other part of a complex number, the
-/// phase of an apparent resistivity, an error that other elements have. Internal to io/edi.
+/// Returns the remark of this kind that asks whether the file is damaged.
+[[nodiscard]] physics::mt::Remark damaged(const std::string& text);
+
+/// Remarks, as damage, on what a file announces and does not hold. Looks for >END, for counts of values and
+/// frequencies, and for blocks without their partner: the other part of a complex number, the phase of an
+/// apparent resistivity, an error that other elements have. Internal to io/edi.
 void remark_on_damage(EdiFile& file);
 
 }  // namespace lodestone::io::edi

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mt/remarks.hpp"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -29,15 +31,15 @@ struct EdiBlock {
 struct EdiFile {
   std::string path;
   std::vector<EdiBlock> blocks;
-  std::vector<std::string> warnings;
+  std::vector<physics::mt::Remark> warnings;
   bool is_part = false;      ///< one of several data sections of a file; its SECTID names the station
   std::string zero_tippers;  ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] const EdiBlock* find(std::string_view name) const;  ///< the first of this name, or none
   /// Returns the first block that has one of the names.
   [[nodiscard]] const EdiBlock* find_any(const std::vector<std::string>& names) const;
-  void warn(int line, const std::string& text) {
-    warnings.push_back(path + ":" + std::to_string(line) + ": " + text);
+  void warn(int line, const physics::mt::Remark& remark) {
+    warnings.push_back(remark.at(path + ":" + std::to_string(line)));
   }
 };
 

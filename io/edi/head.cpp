@@ -59,14 +59,17 @@ double coordinate(EdiFile& file, const Stated& stated, const char* what, double 
                             "{}:{}: expected a {} with minutes and seconds below 60, got \"{}\"; correct it",
                             file.path, line, what, text::printable(text));
   if (!angle || std::abs(angle->deg) > largest) {
-    file.warn(line, fmt::format("{} \"{}\" is {}; taken as unknown", what, text::printable(text),
-                                angle ? fmt::format("beyond {:g} degrees, which is impossible", largest)
-                                      : "not an angle"));
+    const std::string named = fmt::format("{} \"{}\"", what, text::printable(text));
+    if (angle)
+      file.warn(line, physics::mt::impossible_angle(named, what, angle->deg, largest));
+    else
+      file.warn(line, named + " is not an angle; taken as unknown");
     constexpr double least_metres = 10'000.0;
     if (angle && std::abs(angle->deg) >= least_metres)
       file.warn(line,
-                fmt::format("{} \"{}\" looks like metres of a projection, such as UTM; files state degrees",
-                            what, text::printable(text)));
+                {fmt::format("{} \"{}\" looks like metres of a projection, such as UTM; files state degrees",
+                             what, text::printable(text)),
+                 physics::mt::RemarkKind::metres});
     return not_given;
   }
   return angle->deg > 180.0 ? angle->deg - 360.0 : angle->deg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/edi/damage.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
-#include "physics/mt/remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -48,8 +48,8 @@ class Columns {
                               file_.path, block->line, size(), block->name, out.size());
     }
     if (out.size() > size())
-      file_.warn(block->line, fmt::format("block >{} holds {} numbers, the first {} are used{}", block->name,
-                                          out.size(), size(), physics::mt::mark_of_damage));
+      file_.warn(block->line, damaged(fmt::format("block >{} holds {} numbers, the first {} are used",
+                                                  block->name, out.size(), size())));
     out.resize(size());
     for (double& v : out) v = empty_(v);
     return out;
@@ -78,8 +78,9 @@ class Columns {
                               file_.path, block->line, n, frequencies_.size());
     }
     if (frequencies_.size() > n)
-      file_.warn(block->line, fmt::format(">FREQ announces {} values, holds {}; the first {} are used{}", n,
-                                          frequencies_.size(), n, physics::mt::mark_of_damage));
+      file_.warn(block->line,
+                 damaged(fmt::format(">FREQ announces {} values, holds {}; the first {} are used", n,
+                                     frequencies_.size(), n)));
     frequencies_.resize(n);
     for (double& f : frequencies_) f = empty_(f);
   }
@@ -142,9 +143,9 @@ void warn_about_empty_elements(Columns& columns, const std::string& station,
     if (is_whole && std::all_of(rows.begin(), rows.end(), missing))
       columns.file().warn(
           block->line,
-          fmt::format(
-              "station {}: none of the {} values of {} is a number (not finite, EMPTY or 0); it has none{}",
-              station, rows.size(), element_names[k], physics::mt::mark_of_damage));
+          damaged(fmt::format(
+              "station {}: none of the {} values of {} is a number (not finite, EMPTY or 0); it has none",
+              station, rows.size(), element_names[k])));
   }
 }
 

@@ -223,7 +223,7 @@ StationData station_of(EdiFile file, const std::string& text, const EdiOptions& 
                             "values, found none at {} frequencies",
                             path, station.rows.size());
   }
-  for (const std::string& remark :
+  for (const physics::mt::Remark& remark :
        physics::mt::convert(station, {options.sign, options.units}, {.sign = stated_sign(file)}))
     file.warn(1, remark);
   station.remarks = std::move(file.warnings);

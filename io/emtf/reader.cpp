@@ -50,7 +50,7 @@ class XmlReader {
         bytes_.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, data.offset_debug() - 1)));
     for (const pugi::xml_node period : data.children("Period")) read_period(period, station);
     finish(data, station);
-    for (const std::string& remark : mt::convert(station, chosen, stated(root))) note(data, remark);
+    for (const mt::Remark& remark : mt::convert(station, chosen, stated(root))) note(data, remark);
     station.remarks = std::move(remarks_);
     station.drop_zero_tippers();
     return station;
@@ -62,8 +62,8 @@ class XmlReader {
     const auto end = bytes_.begin() + std::clamp<std::ptrdiff_t>(offset, 0, std::ssize(bytes_));
     return fmt::format("{}:{}", path_, 1 + std::count(bytes_.begin(), end, '\n'));
   }
-  void note(const pugi::xml_node& node, const std::string& text) {
-    remarks_.push_back(here(node) + ": " + text);
+  void note(const pugi::xml_node& node, const mt::Remark& remark) {
+    remarks_.push_back(remark.at(here(node)));
   }
   [[noreturn]] void refuse(const pugi::xml_node& node, std::string_view id, const std::string& text) const {
     throw core::FormatError(
@@ -287,7 +287,7 @@ class XmlReader {
   pugi::xml_document document_;
   Orientation frame_;
   mt::ChannelAzimuths azimuths_;
-  std::vector<std::string> remarks_;
+  std::vector<mt::Remark> remarks_;
   int n_negative_ = 0, n_contradicting_ = 0;
 };
 

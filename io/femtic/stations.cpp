@@ -231,9 +231,9 @@ std::vector<StationData> Stations::finish() {
   for (Entry& entry : entries_) {
     StationData& station = entry.station;
     station.sort();
-    for (const std::string& text :
+    for (const physics::mt::Remark& remark :
          convert(station, chosen_, {TimeFactor::minus, physics::mt::ImpedanceUnits::ohm}))
-      station.remarks.push_back(path_ + ": " + text);
+      station.remarks.push_back(remark.at(path_));
     station.drop_zero_tippers();
     stations.push_back(std::move(station));
   }

@@ -158,7 +158,7 @@ void describe_stations(FileInfo& info) {
       info.facts.push_back(fmt::format("{}: {} are masked and do not count; convert --unmask takes them back",
                                        station.site.name,
                                        text::counted(static_cast<std::size_t>(n), "value")));
-    for (const std::string& remark : station.all_remarks()) info.warnings.push_back(remark);
+    std::ranges::move(texts_of(station.all_remarks()), std::back_inserter(info.warnings));
     for (const std::string& change : station.changes)
       info.facts.push_back(fmt::format("{}: {}", station.site.name, change));
   }
@@ -200,7 +200,7 @@ void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations)
   const Observations data = stated_data(stations);
   info.sites = sites_of(data, "+", "ohm");
   for (const StationData& station : stations)
-    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
+    std::ranges::move(texts_of(station.all_remarks()), std::back_inserter(info.warnings));
   const auto [least, most] =
       std::minmax_element(stations.begin(), stations.end(),
                           [](const StationData& a, const StationData& b) { return a.site.z_m < b.site.z_m; });
@@ -213,7 +213,7 @@ void describe_map(FileInfo& info) {
   const std::vector<StationData> stations = survey::read(info.path);
   info.sites = sites_of(stated_data(stations), stations.front().sign_in_file, stations.front().units_in_file);
   for (const StationData& station : stations)
-    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
+    std::ranges::move(texts_of(station.all_remarks()), std::back_inserter(info.warnings));
   add_map_facts(info, stations);
 }
 
@@ -223,7 +223,7 @@ void describe_line(FileInfo& info) {
   const Observations data = stated_data(stations);
   info.sites = sites_of(data, stations.front().sign_in_file, stations.front().units_in_file);
   for (const StationData& station : stations)
-    std::ranges::move(station.all_remarks(), std::back_inserter(info.warnings));
+    std::ranges::move(texts_of(station.all_remarks()), std::back_inserter(info.warnings));
   const auto [left, right] = std::ranges::minmax(stations, {}, [](const auto& s) { return s.site.y_m; });
   info.facts.push_back(fmt::format("{} usable data of {}; stations at y = {} to {} m", data.n_used(),
                                    data.value.size(), left.site.y_m, right.site.y_m));

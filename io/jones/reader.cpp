@@ -114,9 +114,7 @@ class JReader {
   }
 
  private:
-  void remark(const std::string& text) {
-    station_.remarks.push_back(fmt::format("{}: {}", lines_.here(), text));
-  }
+  void remark(const physics::mt::Remark& remark) { station_.remarks.push_back(remark.at(lines_.here())); }
   static bool is_number(std::string_view word) { return text::number(word).has_value(); }
 
   /// ">KEY = value", where the value may be blank.
@@ -147,10 +145,11 @@ class JReader {
   double angle(std::string_view value, const char* what, double largest) {
     const auto read = text::angle(value);
     if (read && read->is_proper && std::abs(read->deg) <= largest) return read->deg;
-    remark(fmt::format("{} \"{}\" is {}; taken as unknown", what, text::printable(value),
-                       read && read->is_proper
-                           ? fmt::format("beyond {:g} degrees, which is impossible", largest)
-                           : "not an angle"));
+    const std::string named = fmt::format("{} \"{}\"", what, text::printable(value));
+    if (read && read->is_proper)
+      remark(physics::mt::impossible_angle(named, what, read->deg, largest));
+    else
+      remark(named + " is not an angle; taken as unknown");
     return not_given;
   }
 
@@ -330,8 +329,8 @@ class JReader {
     for (StationRow& row : station_.rows)
       row.azimuths = physics::mt::ChannelAzimuths::along(azimuth_deg_.value_or(0.0));
     station_.sort();
-    for (const std::string& text : convert(station_, {options_.sign, options_.units}, stated_))
-      station_.remarks.push_back(fmt::format("{}:1: {}", station_.path, text));
+    for (const physics::mt::Remark& each : convert(station_, {options_.sign, options_.units}, stated_))
+      station_.remarks.push_back(each.at(station_.path + ":1"));
     if (has_impedance && !where_si_.empty() && station_.units_in_file != "ohm")
       station_.remarks.push_back(
           fmt::format("{}: the tag says SI, but the size of the impedances shows mV/km/nT", where_si_));

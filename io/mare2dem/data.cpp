@@ -258,7 +258,7 @@ class EmDataReader {
     for (StationData& station : result_.responses) station.sort();
   }
 
-  void add_remarks(std::vector<std::string>& remarks) const {
+  void add_remarks(std::vector<physics::mt::Remark>& remarks) const {
     if (n_negative_ > 0) remarks.push_back(physics::mt::remark_on_negative_errors(path_, n_negative_));
     if (!skipped_.empty()) {
       std::string list;

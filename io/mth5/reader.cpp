@@ -74,7 +74,7 @@ class Group {
     read_reference(station);
     read_channels();
     read_rows(station);
-    for (const std::string& text : mt::convert(station, chosen, stated())) remark(text);
+    for (const mt::Remark& each : mt::convert(station, chosen, stated())) remark(each);
     station.remarks = std::move(remarks_);
     station.drop_zero_tippers();
     return station;
@@ -85,7 +85,7 @@ class Group {
     throw core::FormatError(core::Worded{fmt::format("{}: object '{}': {}", path_, object, text),
                                          fmt::format("{}#{}", reader, id)});
   }
-  void remark(const std::string& text) { remarks_.push_back(fmt::format("{}: {}: {}", path_, name_, text)); }
+  void remark(const mt::Remark& remark) { remarks_.push_back(remark.at(path_ + ": " + name_)); }
 
   [[nodiscard]] std::string station_group() const { return name_.substr(0, name_.find(folder)); }
   [[nodiscard]] std::string array(const char* name) const { return name_ + "/" + name; }
@@ -272,7 +272,7 @@ class Group {
   std::vector<std::int64_t> shape_;
   std::array<std::optional<std::size_t>, 3> output_{};  ///< rows of Ex, Ey and Hz
   std::array<std::optional<std::size_t>, 2> input_{};   ///< columns of Hx and Hy
-  std::vector<std::string> remarks_;
+  std::vector<mt::Remark> remarks_;
 };
 
 }  // namespace

@@ -188,8 +188,8 @@ class OccamReader {
     ++n_data_;
   }
 
-  void add_remarks(std::vector<std::string>& remarks) const {
-    const auto say = [&](const std::string& text) { remarks.push_back(path_ + ": " + text); };
+  void add_remarks(std::vector<physics::mt::Remark>& remarks) const {
+    const auto say = [&](const std::string& text) { remarks.emplace_back(path_ + ": " + text); };
     if (n_rows_ != n_announced_)
       say(fmt::format("DATA BLOCKS announces {} rows, but {} follow; all of them were read", n_announced_,
                       n_rows_));

@@ -11,8 +11,10 @@
 #include "io/report/survey_data.hpp"
 #include "io/report/survey_maps.hpp"
 #include "io/report/survey_tables.hpp"
+#include "io/survey/lines.hpp"
 #include "physics/mt/analysis/check.hpp"
 #include "physics/mt/analysis/map_periods.hpp"
+#include "physics/mt/analysis/sounding_bands.hpp"
 #include "physics/mt/analysis/strike_bands.hpp"
 
 #include <fmt/format.h>
@@ -45,6 +47,7 @@ struct Survey {
 Survey survey_of(const std::vector<mt::StationData>& stations, const SurveyOptions& options) {
   Survey survey{stations};
   survey.findings = mt::check(stations);
+  io::survey::add_lines(survey.findings, stations);
   survey.bands = mt::strike_bands(stations);
   for (mt::StationData& station : survey.stations) rotate_rows(station, 0.0);
   survey.map = map_of(survey.stations);
@@ -118,11 +121,31 @@ void add_strike(Page& page, const Survey& survey) {
   page.html("<div class=\"wide\">\n" + bands_table(survey.bands) + "</div>\n");
 }
 
+/// Adds what the determinants of all impedances tell, decade by decade.
+void add_invariants(Page& page, const Survey& survey) {
+  const std::vector<mt::SoundingBand> bands = mt::sounding_bands(survey.stations);
+  page.heading("invariants", "Soundings by decade");
+  if (bands.empty())
+    return page.paragraph("There are no soundings by decade: no station has all four impedances.");
+  page.html("<div class=\"wide\">\n" + sounding_bands_table(bands) + "</div>\n");
+  page.paragraph(
+      "Medians of all impedances, which no rotation changes: apparent resistivity and phase of the "
+      "determinant "
+      "and of the sum of squares (SSQ), skews of Swift and of Bahr. Depths are those of the determinant by "
+      "Niblett and Bostick; a tenth of the soundings is shallower than the first, and a tenth deeper than "
+      "the "
+      "second. Swift's skew is 0 over layers and undistorted sections; Bahr's below 0.1 is usually taken as "
+      "that of a section, distorted or not, and above 0.3 as that of a volume.");
+}
+
 /// Returns the names of the stations of which `check` finds an error.
 std::set<std::string> stations_in_error(const Survey& survey) {
   std::set<std::string> names;
   for (const mt::Finding& finding : survey.findings)
-    if (finding.severity == mt::Severity::error) names.insert(finding.station);
+    if (finding.severity == mt::Severity::error) {
+      names.insert(finding.station);
+      names.insert(finding.others.begin(), finding.others.end());
+    }
   return names;
 }
 
@@ -298,6 +321,7 @@ std::filesystem::path write_survey_report(const std::filesystem::path& folder,
   add_map(page, survey);
   add_stations(page, survey);
   add_strike(page, survey);
+  add_invariants(page, survey);
   add_sections(page, survey, options);
   add_maps(page, survey, options);
   add_findings(page, survey);

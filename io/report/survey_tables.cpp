@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 
@@ -149,7 +150,10 @@ std::string survey_summary(const std::vector<mt::StationData>& stations,
 std::string survey_stations(const std::vector<mt::StationData>& stations, const SurveyMap& map,
                             const std::vector<mt::Finding>& findings) {
   std::map<std::string, FindingCounts> counts;
-  for (const mt::Finding& each : findings) counts[each.station].add(each.severity);
+  for (const mt::Finding& each : findings) {
+    counts[each.station].add(each.severity);
+    for (const std::string& other : each.others) counts[other].add(each.severity);
+  }
   const std::vector<mt::DimensionalityCounts> dimensions = dimensions_of(stations);
   const bool in_frame = !map.sites.empty() && !map.projection;
   std::vector<std::string> head{"Station", in_frame ? "x (m)" : "latitude (°)",
@@ -190,8 +194,28 @@ std::string survey_stations(const std::vector<mt::StationData>& stations, const 
 std::string findings_table(const std::vector<mt::Finding>& findings) {
   Rows rows;
   for (const mt::Finding& each : findings)
-    rows.push_back({std::string(core::word(each.severity)), each.station, each.text, each.remedy, each.id});
-  return html_table({"Severity", "station", "finding", "remedy", "id"}, rows);
+    rows.push_back({std::string(core::word(each.severity)), each.station, each.text, each.remedy,
+                    std::filesystem::path(each.place).filename().string(), each.id});
+  return html_table({"Severity", "station", "finding", "remedy", "file and line", "id"}, rows);
+}
+
+std::string sounding_bands_table(const std::vector<mt::SoundingBand>& bands) {
+  if (bands.empty()) return "";
+  constexpr double m_per_km = 1e3;
+  const auto plain = [](double value, int digits) {
+    return std::isfinite(value) ? plain_number(value, digits) : std::string(none);
+  };
+  Rows rows;
+  for (const mt::SoundingBand& band : bands)
+    rows.push_back(
+        {fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s), std::to_string(band.n_tensors),
+         plain(band.rho_det_ohm_m, 3), number(band.phase_det_deg, 0), plain(band.rho_ssq_ohm_m, 3),
+         number(band.phase_ssq_deg, 0),
+         fmt::format("{} to {}", plain(band.shallow_m / m_per_km, 2), plain(band.deep_m / m_per_km, 2)),
+         number(band.swift_skew, 2), number(band.bahr_skew, 2)});
+  return html_table({"Periods (s)", "tensors", "ρ det (Ω m)", "phase (°)", "ρ SSQ (Ω m)", "phase (°)",
+                     "depth (km)", "Swift", "Bahr"},
+                    rows);
 }
 
 std::string bands_table(const std::vector<mt::StrikeBand>& bands) {
@@ -200,13 +224,15 @@ std::string bands_table(const std::vector<mt::StrikeBand>& bands) {
     rows.push_back({fmt::format("{:g} to {:g}", band.min_period_s, band.max_period_s),
                     share_text(band.dimension, mt::Dimensionality::layered),
                     share_text(band.dimension, mt::Dimensionality::section),
-                    share_text(band.dimension, mt::Dimensionality::volume), mt::in_words(band.strike),
+                    share_text(band.dimension, mt::Dimensionality::volume),
+                    number(band.dimension.median_skew_deg, 1), mt::in_words(band.strike),
                     band.strike ? fmt::format("{:.2g}", band.strike->rms) : "",
                     band.tipper ? fmt::format("{:.0f}, {:.0f} % along it", band.tipper->azimuth_deg,
                                               100.0 * band.tipper->share_along)
                                 : ""});
   }
-  return html_table({"Periods (s)", "1-D", "2-D", "3-D", "strike (°)", "rms", "strike of tippers (°)"}, rows);
+  return html_table(
+      {"Periods (s)", "1-D", "2-D", "3-D", "skew (°)", "strike (°)", "rms", "strike of tippers (°)"}, rows);
 }
 
 }  // namespace lodestone::io::report

@@ -4,6 +4,7 @@
 
 #include "io/report/survey_places.hpp"
 #include "physics/mt/analysis/check.hpp"
+#include "physics/mt/analysis/sounding_bands.hpp"
 #include "physics/mt/analysis/strike_bands.hpp"
 
 #include <string>
@@ -20,7 +21,9 @@ namespace lodestone::io::report {
                                           const std::vector<physics::mt::Finding>& findings);
 /// Returns a row per finding, in the order of `check`.
 [[nodiscard]] std::string findings_table(const std::vector<physics::mt::Finding>& findings);
-/// Returns a row per band of periods: dimension and strike.
+/// Returns a row per band of periods: medians of the determinant, its depths, skews; empty without any.
+[[nodiscard]] std::string sounding_bands_table(const std::vector<physics::mt::SoundingBand>& bands);
+/// Returns a row per band of periods: dimension, skew and strike.
 [[nodiscard]] std::string bands_table(const std::vector<physics::mt::StrikeBand>& bands);
 
 }  // namespace lodestone::io::report

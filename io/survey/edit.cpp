@@ -230,16 +230,11 @@ void tell_of_merging(const StationData& first, const StationData& other) {
       in_words(found.contradicting_s), found.chi2);
 }
 
-/// Returns the name that a station had before it got a suffix beside another of that name.
-std::string first_name_of(const StationData& station) {
-  return station.name_in_file.empty() ? station.site.name : station.name_in_file;
-}
-
 /// Warns of stations that have one name and stay apart.
 void tell_of_namesakes(const std::vector<StationData>& stations, double within_m) {
   std::map<std::string, const StationData*> first_of;
   for (const StationData& station : stations) {
-    const auto [first, is_new] = first_of.emplace(first_name_of(station), &station);
+    const auto [first, is_new] = first_of.emplace(station.name_in_file(), &station);
     if (is_new) continue;
     const double apart_m = mt::distance_m(*first->second, station);
     core::log::warning(core::log::Id("io::survey::edited#namesakes"),

@@ -58,7 +58,8 @@ void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selecti
       selection.data, [&](mt::Datum datum) { return mt::all_tippers.contains(mt::rule_of(datum).needs); });
   std::vector<std::string> remarks;
   for (const auto& station : stations)
-    std::ranges::move(needs_tippers ? station.all_remarks() : station.remarks, std::back_inserter(remarks));
+    std::ranges::move(mt::texts_of(needs_tippers ? station.all_remarks() : station.remarks),
+                      std::back_inserter(remarks));
   const std::vector<SameRemarks> kinds = by_kind(remarks);
   for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i)
     core::log::warning(core::log::Id("io::survey::observe#remark"), "{}{}", kinds[i].first,
@@ -123,7 +124,7 @@ void warn_of_decades(const std::vector<mt::StationData>& stations, const mt::Str
     const mt::StrikeOptions own{.min_period_s = std::max(band.min_period_s, all.min_period_s),
                                 .max_period_s = std::min(band.max_period_s, all.max_period_s)};
     if (own.min_period_s >= own.max_period_s) continue;
-    std::optional<mt::Strike> strike = mt::strike(stations, own);
+    std::optional<mt::Strike> strike = mt::strike_of_data(stations, own);
     if (!strike || !strike->is_determined()) continue;
     const double off_deg = std::abs(std::remainder(strike->azimuth_deg - found.azimuth_deg, right_angle_deg));
     differ |= off_deg > std::max(much_deg, n_deviations * strike->error_deg);
@@ -146,12 +147,14 @@ double strike_of(const std::vector<mt::StationData>& stations, double across_deg
                  const mt::Selection& selection) {
   const mt::StrikeOptions band{.min_period_s = selection.min_period_s,
                                .max_period_s = selection.max_period_s * (1.0 + mt::same_frequency)};
-  const std::optional<mt::Strike> found = mt::strike(stations, band);
+  const std::optional<mt::Strike> found = mt::strike_of_data(stations, band);
   if (!found || !found->is_determined()) {
-    core::log::warning(core::log::Id("io::survey::observe#no_strike"),
-                       "the impedances have no strike ({}): x is taken perpendicular to the line, {:.1f} "
-                       "degrees; give profile.strike_deg where another one is known",
-                       found ? "every azimuth fits nearly as well" : "no station has all four", across_deg);
+    core::log::warning(
+        core::log::Id("io::survey::observe#no_strike"),
+        "the data have no strike ({}): x is taken perpendicular to the line, {:.1f} degrees; "
+        "give profile.strike_deg where another one is known",
+        found ? "every azimuth fits nearly as well" : "no station has all four impedances or a phase tensor",
+        across_deg);
     return across_deg;
   }
   const double from_north_deg = found->azimuth_deg + selection.declination_deg;

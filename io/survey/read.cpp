@@ -107,9 +107,9 @@ void make_names_unique(std::vector<StationData>& stations) {
   for (auto& station : stations) {
     const std::string name = std::exchange(station.site.name, text::untaken_name(station.site.name, taken));
     if (station.site.name == name) continue;
-    station.name_in_file = name;
-    station.remarks.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
-                                          station.path, name, station.site.name));
+    station.remarks.emplace_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
+                                             station.path, name, station.site.name),
+                                 physics::mt::RemarkKind::renamed, name);
   }
 }
 
@@ -246,7 +246,7 @@ void follow_survey(const std::vector<std::size_t>& members, std::vector<StationD
   for (const std::size_t member : members) survey.push_back(&stations[member]);
   const mt::SurveyVote units = mt::vote_on_units(survey), sign = mt::vote_on_sign(survey);
   std::map<std::size_t, mt::Conventions> followed;
-  std::map<std::size_t, std::vector<std::string>> remarks;
+  std::map<std::size_t, std::vector<mt::Remark>> remarks;
   for (const std::size_t k : units.open) {
     if (units.is_other()) followed[members[k]].units = mt::ImpedanceUnits::ohm;
     if (units.is_other()) remarks[members[k]].push_back(mt::remark_on_voted_units(*survey[k], units));
@@ -262,12 +262,11 @@ void follow_survey(const std::vector<std::size_t>& members, std::vector<StationD
     choose(voted, conventions);
     stations[at] = read_file(sources[at].path, voted).at(sources[at].index);
   }
-  for (const auto& [at, texts] : remarks)
-    for (const std::string& text : texts)
-      stations[at].remarks.push_back(fmt::format("{}:1: {}", stations[at].path, text));
+  for (const auto& [at, each] : remarks)
+    for (const mt::Remark& remark : each) stations[at].remarks.push_back(remark.at(stations[at].path + ":1"));
   if (!remarks.empty())
     core::log::warning(core::log::Id("io::survey::read#survey_vote"), "{}{}",
-                       stations[remarks.begin()->first].remarks.back(),
+                       stations[remarks.begin()->first].remarks.back().text,
                        remarks.size() > 1 ? fmt::format(" (likewise {} more)", remarks.size() - 1) : "");
 }
 

@@ -71,7 +71,7 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
   const std::vector<mt::StationData> stations = is_modem ? modem::read_data(path) : read(path);
   for (const auto& station : stations) {
     for (const auto& remark : station.all_remarks())
-      core::log::warning(core::log::Id("io::survey::sites#remark"), "{}", remark);
+      core::log::warning(core::log::Id("io::survey::sites#remark"), "{}", remark.text);
   }
   if (!periods_s.empty())
     throw core::ConfigError("io::survey::sites#periods_twice",

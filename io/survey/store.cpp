@@ -45,6 +45,25 @@ std::vector<std::string> split(const std::string& text) {
   return out;
 }
 
+/// Returns a line for each remark: its kind, and what its file states.
+std::string joined_kinds(const std::vector<mt::Remark>& remarks) {
+  std::vector<std::string> kinds;
+  for (const mt::Remark& each : remarks)
+    kinds.push_back(std::string(core::word(each.kind)) + (each.stated.empty() ? "" : " " + each.stated));
+  return joined(kinds);
+}
+
+/// Sets the kinds of remarks; those of files without any remain others.
+void set_kinds(std::vector<mt::Remark>& remarks, const std::string& text) {
+  const std::vector<std::string> kinds = split(text);
+  for (std::size_t k = 0; k < std::min(kinds.size(), remarks.size()); ++k) {
+    const std::size_t blank = kinds[k].find(' ');
+    remarks[k].kind =
+        core::find_word<mt::RemarkKind>(kinds[k].substr(0, blank)).value_or(mt::RemarkKind::other);
+    if (blank != std::string::npos) remarks[k].stated = kinds[k].substr(blank + 1);
+  }
+}
+
 /// A text of a station, and a number of a station, by the names of their columns.
 struct TextColumn {
   const char* name;
@@ -61,7 +80,7 @@ mt::LocalFrame& frame_of(StationData& station) {
   return station.local_frame ? *station.local_frame : station.local_frame.emplace();
 }
 
-const std::array<TextColumn, 13> text_columns{
+const std::array<TextColumn, 14> text_columns{
     {{"name", [](const StationData& s) { return s.site.name; },
       [](StationData& s, const std::string& t) { s.site.name = t; }},
      {"definition", [](const StationData& s) { return std::string(core::word(s.site.definition)); },
@@ -84,8 +103,12 @@ const std::array<TextColumn, 13> text_columns{
       [](StationData& s, const std::string& t) { s.units_in_file = t; }},
      {"header", [](const StationData& s) { return s.header; },
       [](StationData& s, const std::string& t) { s.header = t; }},
-     {"remarks", [](const StationData& s) { return joined(s.remarks); },
-      [](StationData& s, const std::string& t) { s.remarks = split(t); }},
+     {"remarks", [](const StationData& s) { return joined(mt::texts_of(s.remarks)); },
+      [](StationData& s, const std::string& t) {
+        for (std::string& each : split(t)) s.remarks.emplace_back(std::move(each));
+      }},
+     {"remark_kinds", [](const StationData& s) { return joined_kinds(s.remarks); },
+      [](StationData& s, const std::string& t) { set_kinds(s.remarks, t); }},
      {"changes", [](const StationData& s) { return joined(s.changes); },
       [](StationData& s, const std::string& t) { s.changes = split(t); }},
      {"zero_tippers", [](const StationData& s) { return s.zero_tippers; },
@@ -353,8 +376,10 @@ std::vector<StationData> stations_of(const core::ArraySource& source, bool has_m
   std::vector<StationData> stations(table.n_rows());
   std::size_t n_rows = 0, n_readings = 0;
   for (std::size_t k = 0; k < stations.size(); ++k) {
-    for (const TextColumn& column : text_columns) column.set(stations[k], table.texts(column.name)[k]);
-    for (const NumberColumn& column : number_columns)  // files of the first version lack one
+    // Files of the first version lack some.
+    for (const TextColumn& column : text_columns)
+      if (table.has(column.name) || has_masks) column.set(stations[k], table.texts(column.name)[k]);
+    for (const NumberColumn& column : number_columns)
       if (table.has(column.name) || has_masks) column.set(stations[k], table.numbers(column.name)[k]);
     n_rows += count_of(source, table.numbers("n_rows")[k]);
     n_readings += count_of(source, table.numbers("n_readings")[k]);

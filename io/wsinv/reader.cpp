@@ -174,9 +174,9 @@ class WsinvReader {
   void finish() {
     for (StationData& station : stations_) {
       station.sort();
-      for (const std::string& text :
+      for (const physics::mt::Remark& remark :
            convert(station, chosen_, {physics::mt::TimeFactor::minus, physics::mt::ImpedanceUnits::ohm}))
-        station.remarks.push_back(path_ + ": " + text);
+        station.remarks.push_back(remark.at(path_));
       station.drop_zero_tippers();
     }
     const auto say = [&](bool is_so, const std::string& text) {

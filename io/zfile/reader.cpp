@@ -99,9 +99,7 @@ class ZReader {
   }
 
  private:
-  void remark(const std::string& text) {
-    station_.remarks.push_back(fmt::format("{}: {}", lines_.here(), text));
-  }
+  void remark(const physics::mt::Remark& remark) { station_.remarks.push_back(remark.at(lines_.here())); }
   [[nodiscard]] std::string shown() const { return text::printable(lines_.text()); }
 
   /// The title lines end with that of the coordinates: frame, errors, processing, station.
@@ -162,9 +160,16 @@ class ZReader {
       if (*latitude == 0.0 && *longitude == 0.0)
         remark("latitude and longitude are both 0; the place is probably unknown");
     } else {
-      remark(fmt::format(
-          "\"{}\" and \"{}\" are no latitude and longitude, which is impossible; taken as unknown",
-          text::printable(place[0]), text::printable(place[1])));
+      using enum physics::mt::RemarkKind;
+      const bool is_latitude = latitude && std::abs(*latitude) > 90.0;
+      const std::optional<double> stated = is_latitude ? latitude : longitude;
+      remark({fmt::format(
+                  "\"{}\" and \"{}\" are no latitude and longitude, which is impossible; taken as unknown",
+                  text::printable(place[0]), text::printable(place[1])),
+              !latitude || !longitude ? other
+              : is_latitude           ? impossible_latitude
+                                      : impossible_longitude,
+              stated ? fmt::format("{}", *stated) : ""});
     }
     if (split == std::string::npos) return;
     const auto words = text::words(line.substr(split + second_key.size()));
@@ -409,8 +414,8 @@ class ZReader {
       station_.site.name = lines_.name(std::filesystem::path(station_.path).stem().string());
     station_.sort();
     const physics::mt::Conventions stated{physics::mt::TimeFactor::plus, physics::mt::ImpedanceUnits::field};
-    for (const std::string& text : convert(station_, {options_.sign, options_.units}, stated))
-      station_.remarks.push_back(fmt::format("{}:1: {}", station_.path, text));
+    for (const physics::mt::Remark& each : convert(station_, {options_.sign, options_.units}, stated))
+      station_.remarks.push_back(each.at(station_.path + ":1"));
     for (StationRow& row : station_.rows) {
       // In ohm: a row that is written from there gives the same bits.
       if (row.estimates) row.set_estimates(physics::mt::SignalAndNoise(*row.estimates));

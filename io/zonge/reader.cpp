@@ -112,11 +112,9 @@ class AvgReader {
   }
 
  private:
-  void remark(const std::string& text) {
-    station_.remarks.push_back(fmt::format("{}: {}", lines_.here(), text));
-  }
-  void remark_on_file(const std::string& text) {
-    station_.remarks.push_back(fmt::format("{}:1: {}", station_.path, text));
+  void remark(const physics::mt::Remark& remark) { station_.remarks.push_back(remark.at(lines_.here())); }
+  void remark_on_file(const physics::mt::Remark& remark) {
+    station_.remarks.push_back(remark.at(station_.path + ":1"));
   }
 
   void read_entry(const Entry& entry) {
@@ -139,9 +137,11 @@ class AvgReader {
   double angle(std::string_view value, const char* what, double largest) {
     const auto read = text::number(value);
     if (read && std::abs(*read) <= largest) return *read;
-    remark(fmt::format(
-        "{} \"{}\" is {}; taken as unknown", what, text::printable(value),
-        read ? fmt::format("beyond {:g} degrees, which is impossible", largest) : "not an angle"));
+    const std::string named = fmt::format("{} \"{}\"", what, text::printable(value));
+    if (read)
+      remark(physics::mt::impossible_angle(named, what, *read, largest));
+    else
+      remark(named + " is not an angle; taken as unknown");
     return not_given;
   }
 
@@ -361,9 +361,9 @@ class AvgReader {
     if (station_.site.longitude_deg > 180.0) station_.site.longitude_deg -= 360.0;
     set_azimuths();
     station_.sort();
-    for (const std::string& text :
+    for (const physics::mt::Remark& remark :
          convert(station_, {options_.sign}, {.units = physics::mt::ImpedanceUnits::field}))
-      remark_on_file(text);
+      remark_on_file(remark);
     remark_on_polarity();
     remark_on_tipper();
     station_.drop_zero_tippers();

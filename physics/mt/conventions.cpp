@@ -2,7 +2,6 @@
 #include "physics/mt/conventions.hpp"
 
 #include "engine/core/median.hpp"
-#include "physics/mt/remarks.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -74,15 +73,15 @@ void scale_impedances(std::vector<StationRow>& rows, double factor) {
   }
 }
 
-void convert_sign(StationData& station, TimeFactor chosen, TimeFactor stated,
-                  std::vector<std::string>& remarks) {
+void convert_sign(StationData& station, TimeFactor chosen, TimeFactor stated, std::vector<Remark>& remarks) {
   const std::optional<TimeFactor> voted = voted_time_factor(station.rows);
   TimeFactor sign = chosen != TimeFactor::vote ? chosen : stated;
   if (sign == TimeFactor::vote) sign = voted.value_or(TimeFactor::plus);
   const bool is_free = chosen == TimeFactor::vote, is_stated = stated != TimeFactor::vote;
   if (is_free && !is_stated && voted == TimeFactor::minus) {
-    remarks.push_back(fmt::format("quadrants of Zxy and Zyx show that the time factor is exp(-i omega t){}",
-                                  mark_of_conjugation));
+    remarks.emplace_back(
+        "quadrants of Zxy and Zyx show that the time factor is exp(-i omega t); all values were conjugated",
+        RemarkKind::conjugated);
   } else if (is_free && is_stated && voted && stated != *voted) {
     remarks.push_back(fmt::format(
         "the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated", text_of(stated)));
@@ -97,7 +96,7 @@ void convert_sign(StationData& station, TimeFactor chosen, TimeFactor stated,
 }
 
 void convert_units(StationData& station, ImpedanceUnits chosen, ImpedanceUnits stated,
-                   std::vector<std::string>& remarks) {
+                   std::vector<Remark>& remarks) {
   constexpr double least_rho = 1e-2, largest_rho = 1e6;
   const double as_field = median_rho_as_field(station.rows), as_ohm = as_field * ohm_over_field_rho;
   const bool is_free = chosen == ImpedanceUnits::vote && stated == ImpedanceUnits::vote;
@@ -107,10 +106,12 @@ void convert_units(StationData& station, ImpedanceUnits chosen, ImpedanceUnits s
   const bool is_ohm = units == ImpedanceUnits::ohm;
   const double median = is_ohm ? as_ohm : as_field;
   if (is_free && is_ohm) {
-    remarks.push_back(fmt::format(
-        "the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} "
-        "as ohm){}",
-        as_field, as_ohm, mark_of_ohm));
+    remarks.emplace_back(
+        fmt::format(
+            "the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} "
+            "as ohm) shows that they are in ohm",
+            as_field, as_ohm),
+        RemarkKind::ohm);
   } else if (median < least_rho || median > largest_rho) {
     remarks.push_back(fmt::format("median apparent resistivity is {:.3g} ohm m; are the units {}?", median,
                                   is_ohm ? "ohm" : "mV/km/nT"));
@@ -189,8 +190,8 @@ double in_squared_field_units(double squared_ohm) {
                   [](double field) { return field * ohm_per_field_unit * ohm_per_field_unit; });
 }
 
-std::vector<std::string> convert(StationData& station, const Conventions& chosen, const Conventions& stated) {
-  std::vector<std::string> remarks;
+std::vector<Remark> convert(StationData& station, const Conventions& chosen, const Conventions& stated) {
+  std::vector<Remark> remarks;
   convert_sign(station, chosen.sign, stated.sign, remarks);
   convert_units(station, chosen.units, stated.units, remarks);
   return remarks;

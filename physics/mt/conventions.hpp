@@ -49,8 +49,8 @@ struct Conventions {
 /// Converts rows as they stand in a file to e^{+iωt} and ohm, and notes in the station what the file has.
 /// `chosen` goes before `stated`, which is what the file says, and that before a vote. Without any,
 /// e^{+iωt} and mV/km/nT are assumed. returns: sentences on what was voted, assumed or contradicts.
-[[nodiscard]] std::vector<std::string> convert(StationData& station, const Conventions& chosen,
-                                               const Conventions& stated = {});
+[[nodiscard]] std::vector<Remark> convert(StationData& station, const Conventions& chosen,
+                                          const Conventions& stated = {});
 
 /// Returns the number near `guess` that `forward` maps to exactly this image, so that what was read is
 /// written as it stood; `guess` where no number within 16 units in the last place does.

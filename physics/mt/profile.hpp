@@ -27,7 +27,7 @@ constexpr auto words(Distance) {
 /// The rule by which the x axis of a section is chosen.
 enum class StrikeChoice {
   across_line,  ///< perpendicular to the line of the stations
-  from_data,    ///< the strike of the stations' impedances, of both azimuths the one nearer to that
+  from_data,    ///< the strike of impedances or phase tensors, of both azimuths the one nearer to that
 };
 constexpr auto words(StrikeChoice) {
   using enum StrikeChoice;

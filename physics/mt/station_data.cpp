@@ -238,6 +238,11 @@ bool LocalFrame::is_same(const LocalFrame& other) const {
          azimuth_deg == other.azimuth_deg;
 }
 
+std::string StationData::name_in_file() const {
+  const auto remark = std::ranges::find(remarks, RemarkKind::renamed, &Remark::kind);
+  return remark == remarks.end() ? site.name : remark->stated;
+}
+
 bool StationData::has_name(const std::string& name) const {
   return site.name == name || std::find(other_names.begin(), other_names.end(), name) != other_names.end();
 }
@@ -308,15 +313,22 @@ void StationData::drop_zero_tippers() {
   zero_tippers = remark_on_zero_tippers(path, site.name, n_zero);
 }
 
-std::vector<std::string> StationData::all_remarks() const {
-  std::vector<std::string> all = remarks;
-  if (!zero_tippers.empty()) all.push_back(zero_tippers);
+std::vector<Remark> StationData::all_remarks() const {
+  std::vector<Remark> all = remarks;
+  if (!zero_tippers.empty()) all.emplace_back(zero_tippers);
   return all;
 }
 
 std::string remark_on_zero_tippers(const std::string& where, const std::string& station, int n) {
   return fmt::format("{}: station {}: all {} numbers of the tipper are exactly 0; it counts as not measured",
                      where, station, n);
+}
+
+Remark impossible_angle(const std::string& named, std::string_view what, double value_deg,
+                        double largest_deg) {
+  return {fmt::format("{} is beyond {:g} degrees, which is impossible; taken as unknown", named, largest_deg),
+          what == "latitude" ? RemarkKind::impossible_latitude : RemarkKind::impossible_longitude,
+          fmt::format("{}", value_deg)};
 }
 
 std::string remark_on_negative_errors(const std::string& path, int n) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/boxed.hpp"
+#include "physics/mt/remarks.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <optional>
@@ -94,7 +95,6 @@ struct OpenConventions {
 struct StationData {
   Station site{};
   std::vector<std::string> other_names{};  ///< names of stations whose bands were merged into this one
-  std::string name_in_file{};              ///< the name before it got a suffix; empty: as in `site`
   std::string path{}, format{};            ///< "EDI"
   std::string remote_reference{};          ///< remote station or channels; empty: none, or not stated
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< before conversion
@@ -105,11 +105,13 @@ struct StationData {
   std::vector<Reading> masked_readings{};  ///< readings that were masked
   OpenConventions open{};                  ///< conventions that a vote of the survey may still decide
   std::string header{};                    ///< text of the file before its numbers, as it stands there
-  std::vector<std::string> remarks{};      ///< assumptions made while reading, with file:line
+  std::vector<Remark> remarks{};           ///< assumptions made while reading, with file:line
   std::vector<std::string> changes{};      ///< sentences on what was done since the data were read
   std::string zero_tippers{};              ///< the remark on a tipper of exact zeros; empty: there is none
 
   [[nodiscard]] bool has_name(const std::string& name) const;
+  /// Returns the name that the file states, where an earlier station has it and this one got another.
+  [[nodiscard]] std::string name_in_file() const;
   /// Returns true where a value is neither missing nor masked.
   [[nodiscard]] bool has_value() const;
   /// Returns the number of values that were masked: elements of rows, and readings.
@@ -124,11 +126,16 @@ struct StationData {
   /// notes it in `zero_tippers`.
   void drop_zero_tippers();
   /// Returns the remarks, with that on the tipper.
-  [[nodiscard]] std::vector<std::string> all_remarks() const;
+  [[nodiscard]] std::vector<Remark> all_remarks() const;
 };
 
 /// Returns the remark on a station without measured tippers; `where`: file or file:line.
 [[nodiscard]] std::string remark_on_zero_tippers(const std::string& where, const std::string& station, int n);
+
+/// Returns the remark on a coordinate beyond its limit, which readers take as unknown. `named`: what and its
+/// text in the file; `what`: "latitude" or "longitude".
+[[nodiscard]] Remark impossible_angle(const std::string& named, std::string_view what, double value_deg,
+                                      double largest_deg);
 
 /// Returns the remark on a file in which so many data have a negative error; readers set such errors to NaN.
 [[nodiscard]] std::string remark_on_negative_errors(const std::string& path, int n);

@@ -67,32 +67,36 @@ SurveyVote vote_on_sign(const std::vector<const StationData*>& stations) {
   return vote;
 }
 
-std::string remark_on_voted_units(const StationData& station, const SurveyVote& vote) {
-  return fmt::format(
-      "the size of the impedances leaves their units open ({}), but the survey, in which {} of {} other "
-      "stations that decide it are in ohm,{}",
-      in_words(medians_of(station)), vote.n_other, vote.n_other + vote.n_usual, mark_of_ohm);
+Remark remark_on_voted_units(const StationData& station, const SurveyVote& vote) {
+  return {fmt::format(
+              "the size of the impedances leaves their units open ({}), but the survey, in which {} of {} "
+              "other stations that decide it are in ohm, shows that they are in ohm",
+              in_words(medians_of(station)), vote.n_other, vote.n_other + vote.n_usual),
+          RemarkKind::ohm};
 }
 
-std::string remark_on_voted_sign(const SurveyVote& vote) {
-  return fmt::format(
-      "quadrants of Zxy and Zyx leave the time factor open, but {} of {} other stations of the survey that "
-      "decide it have exp(-i omega t){}",
-      vote.n_other, vote.n_other + vote.n_usual, mark_of_conjugation);
+Remark remark_on_voted_sign(const SurveyVote& vote) {
+  return {
+      fmt::format("quadrants of Zxy and Zyx leave the time factor open, but {} of {} other stations of the "
+                  "survey that decide it have exp(-i omega t); all values were conjugated",
+                  vote.n_other, vote.n_other + vote.n_usual),
+      RemarkKind::conjugated};
 }
 
-std::string remark_on_open_units(const StationData& station, const SurveyVote& vote) {
-  return fmt::format(
-      "the size of the impedances leaves their units open ({}), and so does the survey ({} stations in "
-      "mV/km/nT, {} in ohm, {} open); read as mV/km/nT{}",
-      in_words(medians_of(station)), vote.n_usual, vote.n_other, vote.open.size(), mark_of_open_units);
+Remark remark_on_open_units(const StationData& station, const SurveyVote& vote) {
+  return {fmt::format("the size of the impedances leaves their units open ({}), and so does the survey ({} "
+                      "stations in mV/km/nT, {} in ohm, {} open); read as mV/km/nT; --units decides",
+                      in_words(medians_of(station)), vote.n_usual, vote.n_other, vote.open.size()),
+          RemarkKind::open_units};
 }
 
-std::string remark_on_open_sign(const SurveyVote& vote) {
-  return fmt::format(
-      "quadrants of Zxy and Zyx leave the time factor open, and so does the survey ({} stations with exp(+i "
-      "omega t), {} with exp(-i omega t), {} open); read as exp(+i omega t){}",
-      vote.n_usual, vote.n_other, vote.open.size(), mark_of_open_sign);
+Remark remark_on_open_sign(const SurveyVote& vote) {
+  return {
+      fmt::format("quadrants of Zxy and Zyx leave the time factor open, and so does the survey ({} stations "
+                  "with exp(+i omega t), {} with exp(-i omega t), {} open); read as exp(+i omega t); --sign "
+                  "decides",
+                  vote.n_usual, vote.n_other, vote.open.size()),
+      RemarkKind::open_sign};
 }
 
 }  // namespace lodestone::physics::mt

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "physics/mt/conventions.hpp"
+#include "physics/mt/remarks.hpp"
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace lodestone::physics::mt {
@@ -35,12 +35,12 @@ struct SurveyVote {
 [[nodiscard]] SurveyVote vote_on_sign(const std::vector<const StationData*>& stations);
 
 /// Returns the remark on a station that follows the units of its survey; `station` as it was read alone.
-[[nodiscard]] std::string remark_on_voted_units(const StationData& station, const SurveyVote& vote);
+[[nodiscard]] Remark remark_on_voted_units(const StationData& station, const SurveyVote& vote);
 /// Returns the remark on a station that follows the time factor of its survey.
-[[nodiscard]] std::string remark_on_voted_sign(const SurveyVote& vote);
+[[nodiscard]] Remark remark_on_voted_sign(const SurveyVote& vote);
 /// Returns the remark on a station whose units nothing decides; `station` as it was read.
-[[nodiscard]] std::string remark_on_open_units(const StationData& station, const SurveyVote& vote);
+[[nodiscard]] Remark remark_on_open_units(const StationData& station, const SurveyVote& vote);
 /// Returns the remark on a station whose time factor nothing decides.
-[[nodiscard]] std::string remark_on_open_sign(const SurveyVote& vote);
+[[nodiscard]] Remark remark_on_open_sign(const SurveyVote& vote);
 
 }  // namespace lodestone::physics::mt

@@ -43,8 +43,9 @@ inline std::string difference(const physics::mt::StationRow& a, const physics::m
 
 /// Returns true where a remark contains these words.
 inline bool has_remark(const physics::mt::StationData& station, const std::string& part) {
-  return std::ranges::any_of(
-      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+  return std::ranges::any_of(station.remarks, [&](const physics::mt::Remark& remark) {
+    return remark.text.find(part) != std::string::npos;
+  });
 }
 
 /// Checks that name, place and all rows of two stations are the same bit by bit.

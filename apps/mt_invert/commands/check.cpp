@@ -6,6 +6,7 @@
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "io/survey/choices.hpp"
+#include "io/survey/lines.hpp"
 #include "io/survey/read.hpp"
 #include "io/survey/store.hpp"
 #include "io/text/counted.hpp"
@@ -33,9 +34,9 @@ struct Unread {
   bool all_hold_stations = true;
 
   void add(const std::string& path, const core::Error& error) {
-    findings.push_back({Severity::error, "unreadable_file", std::filesystem::path(path).filename().string(),
-                        path, fmt::format("was skipped: {}", error.what()),
-                        "correct the file, or leave it out"});
+    const physics::mt::FindingRule& rule = rule_of(physics::mt::FindingKind::unreadable_file);
+    findings.push_back({rule.severity, rule.id, std::filesystem::path(path).filename().string(), path,
+                        fmt::format("was skipped: {}", error.what()), rule.remedy});
     all_hold_stations &= error.exit_code() == core::ExitCode::format && error.id() != "not_read" &&
                          error.id() != "not_stations";
   }
@@ -83,6 +84,7 @@ int run_check(MPI_Comm comm, const cli::CheckArguments& arguments) {
   std::vector<Finding> findings = std::move(unread.findings);
   std::ranges::move(physics::mt::check(stations), std::back_inserter(findings));
   core::on_rank_zero(comm, [&] {
+    io::survey::add_lines(findings, stations);
     const std::vector<StrikeBand> bands = physics::mt::strike_bands(stations);
     const auto soundings = physics::mt::sounding_bands(stations);
     core::log::print_out(arguments.json

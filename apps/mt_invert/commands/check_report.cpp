@@ -36,8 +36,12 @@ std::string without_numbers(std::string text, const Finding& finding) {
       text.replace(at, name.size(), "#");
   }
   std::string out;
-  for (const char c : text) {
-    const bool is_of_number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+  const auto is_digit = [&](std::size_t k) {
+    return k < text.size() && std::isdigit(static_cast<unsigned char>(text[k])) != 0;
+  };
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    const bool is_of_number = is_digit(k) || (c == '-' && is_digit(k + 1));
     if (!is_of_number)
       out.push_back(c);
     else if (out.empty() || out.back() != '#')
@@ -48,8 +52,9 @@ std::string without_numbers(std::string text, const Finding& finding) {
 
 /// Returns what findings of one kind share. Texts of readers tell of different things under one id.
 std::string kind_of(const Finding& finding) {
-  constexpr std::array of_readers{"remark", "damaged_file", "unreadable_file"};
-  const bool is_of_reader = std::ranges::find(of_readers, finding.id) != of_readers.end();
+  using enum physics::mt::FindingKind;
+  constexpr std::array of_readers{remark, damaged_file, unreadable_file};
+  const bool is_of_reader = std::ranges::find(of_readers, finding.kind) != of_readers.end();
   return fmt::format("{} {} {}", core::word(finding.severity), finding.id,
                      without_numbers(is_of_reader ? finding.text : finding.remedy, finding));
 }
@@ -72,25 +77,38 @@ std::vector<Group> grouped(const std::vector<Finding>& findings) {
 std::string stations_of(const Group& group) {
   constexpr std::size_t n_named = 5;
   std::vector<std::string> names;
-  for (const Finding* each : group.findings)
-    if (std::ranges::find(names, each->station) == names.end()) names.push_back(each->station);
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Finding* each : group.findings) {
+    add(each->station);
+    std::ranges::for_each(each->others, add);
+  }
   const std::size_t n_more = names.size() - std::min(names.size(), n_named);
   names.resize(std::min(names.size(), n_named));
   return fmt::format("{}{}", fmt::join(names, ", "), n_more > 0 ? fmt::format(" and {} more", n_more) : "");
 }
 
+/// Returns " (a.edi:12)" where the line is known, and "" where not.
+std::string line_in_file(const Finding& finding) {
+  const std::size_t colon = finding.place.rfind(':');
+  const bool is_line = colon != std::string::npos && colon + 1 < finding.place.size() &&
+                       finding.place.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  return is_line ? fmt::format(" ({})", finding.place) : "";
+}
+
 std::string line_of(const Finding& each) {
-  std::string text =
-      fmt::format("{} {}: {} [{}]\n", core::word(each.severity), each.station, each.text, each.id);
+  std::string text = fmt::format("{} {}{}: {} [{}]\n", core::word(each.severity),
+                                 stations_of({.findings = {&each}}), line_in_file(each), each.text, each.id);
   if (!each.remedy.empty()) text += fmt::format("        {}\n", each.remedy);
   return text;
 }
 
 std::string line_of(const Group& group) {
   const Finding& first = *group.findings.front();
-  std::string text =
-      fmt::format("{} {}: {} findings like that of {}: {} [{}]\n", core::word(first.severity),
-                  stations_of(group), group.findings.size(), first.station, first.text, first.id);
+  std::string text = fmt::format("{} {}: {} findings like that of {}{}: {} [{}]\n",
+                                 core::word(first.severity), stations_of(group), group.findings.size(),
+                                 first.station, line_in_file(first), first.text, first.id);
   if (!first.remedy.empty()) text += fmt::format("        {}\n", first.remedy);
   return text;
 }
@@ -217,8 +235,10 @@ std::string json_of(const std::vector<Finding>& findings, const std::vector<Stri
     list.push_back({{"severity", core::word(each.severity)},
                     {"id", each.id},
                     {"station", each.station},
+                    {"others", each.others},
                     {"place", each.place},
                     {"text", each.text},
+                    {"periods_s", each.periods_s},
                     {"remedy", each.remedy},
                     {"can_be_mended", static_cast<bool>(each.mend)}});
   for (const StrikeBand& band : bands) of_bands.push_back(json_of(band));

@@ -34,7 +34,9 @@ Rows<ProfileConfig> profile_rows(bool is_edi = true) {
               "azimuth of x, to which tensors are rotated and along which stations are projected")
               .otherwise("as `strike` says"),
           row("strike", at(&ProfileConfig::line, &ProfileOptions::strike),
-              "perpendicular to the line of the stations, or what their impedances show"),
+              "perpendicular to the line of the stations, or what their impedances show, without any their "
+              "phase "
+              "tensors"),
           row("origin_station", at(&ProfileConfig::line, &ProfileOptions::origin), "station at y = 0")
               .usually("first along the azimuth"),
           row("distance", at(&ProfileConfig::line, &ProfileOptions::distance),

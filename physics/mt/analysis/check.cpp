@@ -3,7 +3,6 @@
 
 #include "engine/core/parallel.hpp"
 #include "physics/mt/analysis/check_rules.hpp"
-#include "physics/mt/remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +10,32 @@
 
 namespace lodestone::physics::mt {
 
-void StationFindings::add(Severity severity, const char* id, std::string text, std::string remedy,
-                          std::function<void(StationData&)> mend) {
-  findings_.push_back({severity, id, name_, path_, std::move(text), std::move(remedy), std::move(mend)});
+void StationFindings::add(FindingKind kind, std::string text, FindingDetails details) {
+  const FindingRule& rule = rule_of(kind);
+  std::string remedy = rule.remedy;
+  constexpr std::string_view braces = "{}";
+  for (auto at = remedy.find(braces); at != std::string::npos; at = remedy.find(braces, at))
+    remedy.replace(at, braces.size(), details.filled_in);
+  std::ranges::sort(details.periods_s);
+  findings_.push_back({rule.severity, rule.id, name_, path_, std::move(text), std::move(remedy),
+                       std::move(details.mend), kind, details.part, std::move(details.periods_s),
+                       std::move(details.others)});
+}
+
+void StationFindings::add_remark(FindingKind kind, const std::string& remark) {
+  add(kind, remark);
+  const std::size_t colon = path_.size(), end = remark.find(": ", colon);
+  if (end == std::string::npos || !remark.starts_with(path_)) return;
+  const std::string_view line = std::string_view(remark).substr(colon, end - colon);
+  const bool is_line = line.empty() || (line.size() > 1 && line[0] == ':' &&
+                                        line.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  if (!is_line) return;
+  findings_.back().place = remark.substr(0, end);
+  findings_.back().text = remark.substr(end + 2);
+}
+
+bool Finding::is_about(const std::string& name) const {
+  return station == name || std::ranges::find(others, name) != others.end();
 }
 
 std::vector<Finding> StationFindings::sorted() const {
@@ -25,25 +47,14 @@ std::vector<Finding> StationFindings::sorted() const {
 namespace {
 
 void check_remarks(const StationData& station, StationFindings& findings) {
-  for (const std::string& remark : station.all_remarks()) {
-    if (remark.ends_with(mark_of_damage))
-      findings.add(Severity::warning, "damaged_file", remark,
-                   "get the whole file from where it came from, or leave out what is missing: --mask");
-    else if (remark.ends_with(mark_of_conjugation))
-      findings.add(
-          Severity::warning, "time_factor", remark,
-          "none is needed if that is right, and `convert` writes exp(+i omega t); else: --sign plus");
-    else if (remark.ends_with(mark_of_ohm))
-      findings.add(Severity::warning, "units", remark,
-                   "none is needed if that is right, and `convert` writes the units of each format; else: "
-                   "--units field");
-    else if (remark.ends_with(mark_of_open_units))
-      findings.add(Severity::warning, "units", remark, "--units field or --units ohm, whichever is right");
-    else if (remark.ends_with(mark_of_open_sign))
-      findings.add(Severity::warning, "time_factor", remark,
-                   "--sign plus or --sign minus, whichever is right");
-    else
-      findings.add(Severity::note, "remark", remark, "");
+  for (const Remark& remark : station.all_remarks()) {
+    FindingKind kind = FindingKind::remark;
+    if (remark.kind == RemarkKind::damage) kind = FindingKind::damaged_file;
+    if (remark.kind == RemarkKind::conjugated) kind = FindingKind::conjugated_by_reader;
+    if (remark.kind == RemarkKind::ohm) kind = FindingKind::ohm_by_reader;
+    if (remark.kind == RemarkKind::open_units) kind = FindingKind::open_units;
+    if (remark.kind == RemarkKind::open_sign) kind = FindingKind::open_sign;
+    findings.add_remark(kind, remark.text);
   }
 }
 
@@ -86,13 +97,16 @@ int mend(std::vector<StationData>& stations, const std::vector<Finding>& finding
   int n = 0;
   for (const Finding& finding : findings) {
     if (!finding.mend) continue;
-    const auto station = std::ranges::find_if(
-        stations, [&](const StationData& each) { return each.site.name == finding.station; });
-    if (station == stations.end()) continue;
-    mend_masked(*station, finding);
-    finding.mend(*station);
-    station->changes.push_back(fmt::format("check found \"{}\" and mended it: {}", finding.id, finding.text));
-    ++n;
+    bool is_mended = false;
+    for (StationData& station : stations) {
+      if (!finding.is_about(station.site.name)) continue;
+      mend_masked(station, finding);
+      finding.mend(station);
+      station.changes.push_back(
+          fmt::format("check found \"{}\" and mended it: {}", finding.id, finding.text));
+      is_mended = true;
+    }
+    n += is_mended;
   }
   return n;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/core/words.hpp"
+#include "physics/mt/analysis/finding_rules.hpp"
 #include "physics/mt/station_data.hpp"
 
 #include <functional>
@@ -10,24 +10,23 @@
 
 namespace lodestone::physics::mt {
 
-/// The weight of a finding. note: worth knowing. warning: results may suffer. error: the data are not what
-/// they are said to be.
-enum class Severity { note, warning, error };
-constexpr auto words(Severity) {
-  using enum Severity;
-  return core::Words<Severity>{{note, "note"}, {warning, "warning"}, {error, "error"}};
-}
-
 /// A finding about a station.
 struct Finding {
   Severity severity{};
   std::string id;       ///< "reversed_channel"; one word for programs
   std::string station;  ///< name of the station
-  std::string place;    ///< file, and line where one is to blame
+  std::string place;    ///< file, and line where one is known: "a.edi:12"
   std::string text;     ///< observation, with its numbers
   std::string remedy;   ///< option or edit that mends it
   /// Mends the station; empty where that takes a look at the data.
   std::function<void(StationData&)> mend{};
+  FindingKind kind{};
+  FilePart part = FilePart::whole;    ///< part of the file that it is about
+  std::vector<double> periods_s{};    ///< periods that it is about, the shortest first; empty: all, or none
+  std::vector<std::string> others{};  ///< further stations that it is about, and that `mend` mends
+
+  /// Returns true where it is about this station.
+  [[nodiscard]] bool is_about(const std::string& name) const;
 };
 
 /// Checks stations by themselves and beside each other: time factor, units and order of components by votes,

@@ -17,6 +17,7 @@ namespace lodestone::physics::mt {
 namespace {
 
 using core::median;
+using Kind = FindingKind;
 
 constexpr std::ptrdiff_t enough = 5;      // values of a vote
 constexpr double most_of_them = 2.0 / 3;  // of the votes
@@ -27,10 +28,6 @@ constexpr double least_relative_error = 1e-4, largest_relative_error = 0.5;
 constexpr double largest_tipper = 1.5;
 // A sensor that is tilted by 0.06 degrees puts as much of the horizontal field into Hz.
 constexpr double least_share_of_dead = 1.0 / 3;
-constexpr const char* remedy_of_units =
-    "check --fix, or of EDI files --units field or ohm, or data.edi_units; correct the units that other "
-    "files "
-    "state";
 constexpr double scatter_over_error = 3.0;
 constexpr double gap_over_usual = 4.0;
 constexpr double relative_floor_of_bound = 0.05, largest_rms_of_bound = 3.0;
@@ -40,21 +37,28 @@ constexpr double relative_floor_of_bound = 0.05, largest_rms_of_bound = 3.0;
 struct Quadrants {
   int n = 0;
   double expected = 0.0, opposite = 0.0;
+  std::vector<double> outside_s{};  ///< periods of those that are not where they are expected
 };
 
 Quadrants quadrants_of(const StationData& station, Element element) {
   const double sign = element == Element::zyx ? -1.0 : 1.0;
   int n = 0, expected = 0, opposite = 0;
+  std::vector<double> outside_s;
   for (const StationRow& row : station.rows) {
     if (row.is_missing(element)) continue;
     const Complex z = sign * row.values[element];
     ++n;
-    expected += z.real() > 0.0 && z.imag() > 0.0;
+    if (z.real() > 0.0 && z.imag() > 0.0)
+      ++expected;
+    else
+      outside_s.push_back(1.0 / row.frequency_hz);
     opposite += z.real() < 0.0 && z.imag() < 0.0;
   }
   const double all = std::max(n, 1);
-  return {n, expected / all, opposite / all};
+  return {n, expected / all, opposite / all, std::move(outside_s)};
 }
+
+FilePart part_of(Element element) { return element == Element::zxy ? FilePart::zxy : FilePart::zyx; }
 
 bool is_plausible(double rho_ohm_m) { return rho_ohm_m >= least_rho_ohm_m && rho_ohm_m <= largest_rho_ohm_m; }
 
@@ -137,29 +141,38 @@ class CurveCheck {
     const bool yx_opposite = yx.n >= enough && yx.opposite > most_of_them;
     if (!xy_opposite && !yx_opposite && voted_time_factor(station_.rows) == TimeFactor::minus)
       return add(
-          Severity::error, "time_factor",
+          Kind::time_factor,
           "Zxy and Zyx lie in the quadrants of exp(-i omega t), though the file was read as exp(+i omega t)",
-          "--sign minus, or data.edi_sign = \"minus\"", conjugate);
+          {.part = FilePart::zxy, .mend = conjugate});
     const std::string shares = fmt::format(
         "{:.0f} % of Zxy and {:.0f} % of Zyx lie opposite to the quadrants of a "
         "layered earth",
         100.0 * xy.opposite, 100.0 * yx.opposite);
     const bool both_lean = xy.opposite > xy.expected && yx.opposite > yx.expected;
     if ((xy_opposite || yx_opposite) && both_lean)
-      add(Severity::error, "swapped_components",
-          shares + ": x and y are swapped, or both fields of one kind reversed",
-          "exchange the components, or turn the polarity in the file");
+      add(Kind::swapped_components, shares + ": x and y are swapped, or both fields of one kind reversed",
+          {.part = FilePart::zxy});
     else if (xy_opposite || yx_opposite)
-      add(Severity::error, "reversed_channel",
+      add(Kind::reversed_channel,
           shares + fmt::format(": {} or its magnetic channel is reversed", xy_opposite ? "Ex" : "Ey"),
-          "turn the polarity of the channel in the file",
-          [output = xy_opposite ? 0 : 1](StationData& station) { reverse_output(station, output); });
-    else if ((xy.n >= enough && xy.expected < most_of_them) || (yx.n >= enough && yx.expected < most_of_them))
-      add(Severity::note, "out_of_quadrant",
-          fmt::format("only {:.0f} % of Zxy and {:.0f} % of Zyx lie in the quadrants of a layered earth",
-                      100.0 * xy.expected, 100.0 * yx.expected),
-          "look at the phases; data.phase_min_deg and phase_max_deg mask them, volumes take them as they "
-          "are");
+          {.part = xy_opposite ? FilePart::zxy : FilePart::zyx,
+           .mend = [output = xy_opposite ? 0 : 1](StationData& station) {
+             reverse_output(station, output);
+           }});
+    else if (const bool of_xy = xy.n >= enough && xy.expected < most_of_them;
+             of_xy || (yx.n >= enough && yx.expected < most_of_them))
+      add_out_of_quadrant(xy, yx, of_xy);
+  }
+
+  void add_out_of_quadrant(const Quadrants& xy, const Quadrants& yx, bool of_xy) {
+    std::vector<double> periods_s = xy.outside_s;
+    for (const double each : yx.outside_s)
+      if (std::ranges::find(periods_s, each) == periods_s.end()) periods_s.push_back(each);
+    add(Kind::out_of_quadrant,
+        fmt::format(
+            "only {:.0f} % of Zxy and {:.0f} % of Zyx lie in the quadrants of a layered earth, others at {}",
+            100.0 * xy.expected, 100.0 * yx.expected, periods_in_words(periods_s)),
+        {.part = of_xy ? FilePart::zxy : FilePart::zyx, .periods_s = periods_s});
   }
 
   /// Mends units only where that brings the station near the others of its survey.
@@ -169,15 +182,17 @@ class CurveCheck {
     std::string text = fmt::format("the median apparent resistivity is {:.3g} ohm m, read as {}", middle,
                                    station_.units_in_file);
     const std::optional<double> factor = factor_to_plausible(middle);
-    if (!factor) return add(Severity::error, "units", text, remedy_of_units);
+    if (!factor) return add(Kind::unclear_units, text, {.part = FilePart::zxy});
     const double mended = middle * *factor * *factor;
     text += fmt::format("; impedances times {:.4g} make it {:.3g}", *factor, mended);
     if (std::isfinite(usual_ohm_m_) && std::abs(std::log10(mended / usual_ohm_m_)) > most_off_decades)
-      return add(Severity::error, "units",
+      return add(Kind::unclear_units,
                  text + fmt::format(", which the {:.3g} ohm m of its survey do not confirm", usual_ohm_m_),
-                 "look at the file; a change of units does not explain it, so mask the station");
-    add(Severity::error, "units", text, remedy_of_units,
-        [by = *factor](StationData& station) { scale_impedances(station, by); });
+                 {.part = FilePart::zxy});
+    add(Kind::units, text,
+        {.part = FilePart::zxy,
+         .filled_in = *factor > 1.0 ? "ohm" : "field",
+         .mend = [by = *factor](StationData& station) { scale_impedances(station, by); }});
   }
 
   void check_errors(Element element) {
@@ -195,26 +210,26 @@ class CurveCheck {
     if (n < static_cast<std::size_t>(enough)) return;
     const std::string_view name = rule_of(element).name;
     if (2 * missing_s.size() > n)
-      add(Severity::warning, "no_errors",
+      add(Kind::no_errors,
           fmt::format("{} of {} values of {} have no error, at {}", missing_s.size(), n, name,
                       periods_in_words(missing_s)),
-          "a floor: --floor impedance=0.05, or [data.floors]");
+          {.part = part_of(element), .periods_s = missing_s});
     const double middle = median(relative);
     if (middle < least_relative_error)
-      add(Severity::warning, "errors_too_small",
+      add(Kind::errors_too_small,
           fmt::format("the median error of {} is {:.1e} of |Z|, smaller than instruments are: at {}", name,
                       middle, periods_in_words(small_s)),
-          "a floor: --floor impedance=0.05, or [data.floors]");
+          {.part = part_of(element), .periods_s = small_s});
     if (middle > largest_relative_error)
-      add(Severity::warning, "errors_too_large",
+      add(Kind::errors_too_large,
           fmt::format("the median error of {} is {:.0f} % of |Z|, with more than {:.0f} % at {}", name,
                       100.0 * middle, 100.0 * largest_relative_error, periods_in_words(large_s)),
-          "--edi-variance of_each_part or of_complex_element, if .VAR was meant otherwise");
+          {.part = part_of(element), .periods_s = large_s});
   }
 
   /// Sets what each value differs by from the line through its neighbours beside its error.
   void check_scatter(Element element) {
-    std::vector<double> logs, errors, places;
+    std::vector<double> logs, errors, places, scattered_s;
     for (const StationRow& row : station_.rows) {
       if (row.is_missing(element) || !(row.errors[element] > 0.0)) continue;
       const double size = std::abs(row.values[element]);
@@ -229,13 +244,20 @@ class CurveCheck {
       differences.push_back(std::abs(logs[k] - (1.0 - w) * logs[k - 1] - w * logs[k + 1]));
       expected.push_back(std::hypot(errors[k], (1.0 - w) * errors[k - 1], w * errors[k + 1]));
     }
+    for (std::size_t k = 0; k < differences.size(); ++k)
+      if (differences[k] > scatter_over_error * expected[k]) scattered_s.push_back(std::exp(-places[k + 1]));
     constexpr double median_over_deviation = 0.6745;  // of the size of a normal number
     const double scatter = median(differences) / median_over_deviation, error = median(expected);
     if (scatter > scatter_over_error * error)
-      add(Severity::note, "scatter",
-          fmt::format("|{}| scatters from period to period by {:.2g} %, its errors say {:.2g} %",
-                      rule_of(element).name, 100.0 * scatter, 100.0 * error),
-          fmt::format("a floor of that size: --floor impedance={:.2g}", scatter));
+      add(Kind::scatter,
+          fmt::format(
+              "|{}| scatters from period to period by {:.2g} %, its errors say {:.2g} %; by more than {:g} "
+              "errors at {}",
+              rule_of(element).name, 100.0 * scatter, 100.0 * error, scatter_over_error,
+              periods_in_words(scattered_s)),
+          {.part = part_of(element),
+           .periods_s = scattered_s,
+           .filled_in = fmt::format("{:.2g}", std::min(scatter, 1.0))});
   }
 
   /// Sets the curve beside the best that any layered earth has.
@@ -249,43 +271,51 @@ class CurveCheck {
     }
     if (std::ssize(curve) < enough) return;
     const LayeredBound bound = layered_bound(curve);
-    if (bound.rms > largest_rms_of_bound)
-      add(Severity::warning, "inconsistent_curve",
+    if (bound.rms > largest_rms_of_bound) {
+      std::vector<double> missed_s;
+      for (std::size_t k = 0; k < curve.size(); ++k)
+        if (bound.residual[k] > largest_rms_of_bound) missed_s.push_back(1.0 / curve[k].frequency_hz);
+      add(Kind::inconsistent_curve,
           fmt::format("no layered earth has the curve of {}: the best misses it by an rms of {:.2g} with "
-                      "errors of at least {:g} %, so that rho and phase belong to volumes or do not fit",
-                      rule_of(element).name, bound.rms, 100.0 * relative_floor_of_bound),
-          "look at rho and phase beside each other; a section cannot fit such a curve");
+                      "errors of at least {:g} %, mostly at {}, so that rho and phase belong to volumes or "
+                      "do not fit",
+                      rule_of(element).name, bound.rms, 100.0 * relative_floor_of_bound,
+                      periods_in_words(missed_s)),
+          {.part = part_of(element), .periods_s = missed_s});
+    }
     if (bound.outliers.empty()) return;
     std::vector<double> periods_s;
     for (const std::size_t k : bound.outliers) periods_s.push_back(1.0 / curve[k].frequency_hz);
-    add(Severity::note, "outliers",
+    add(Kind::outliers,
         fmt::format("{} of {} periods of {} lie off the curve that a layered earth can have: {}",
                     periods_s.size(), curve.size(), rule_of(element).name, periods_in_words(periods_s)),
-        "--mask SITE:FROM,TO takes periods out; Huber's norm gives them less weight");
+        {.part = part_of(element), .periods_s = periods_s});
   }
 
   void check_tipper() {
-    std::vector<double> sizes, dead_periods_s;
+    std::vector<double> sizes, dead_periods_s, large_s;
     for (const StationRow& row : station_.rows) {
       if (row.is_missing(Element::tzx) || row.is_missing(Element::tzy)) continue;
       sizes.push_back(std::sqrt(std::norm(row.values[Element::tzx]) + std::norm(row.values[Element::tzy])));
       if (sizes.back() < least_recorded_tipper) dead_periods_s.push_back(1.0 / row.frequency_hz);
+      if (sizes.back() > largest_tipper) large_s.push_back(1.0 / row.frequency_hz);
     }
     if (std::ssize(sizes) < enough) return;
     if (median(sizes) > largest_tipper)
-      add(Severity::warning, "tipper_size",
-          fmt::format("the median size of the tipper is {:.2g}", median(sizes)),
-          "look at the channel Hz; data.tipper = false leaves it out");
+      add(Kind::large_tipper,
+          fmt::format("the median size of the tipper is {:.2g}, and it is above {:g} at {}", median(sizes),
+                      largest_tipper, periods_in_words(large_s)),
+          {.part = FilePart::tipper, .periods_s = large_s});
     const auto n_dead = static_cast<double>(dead_periods_s.size());
     if (std::ssize(dead_periods_s) < enough ||
         n_dead < least_share_of_dead * static_cast<double>(sizes.size()))
       return;
     const auto [shortest_s, longest_s] = std::ranges::minmax(dead_periods_s);
-    add(Severity::warning, "tipper_size",
+    add(Kind::dead_tipper,
         fmt::format("the size of the tipper is below {:g} at {} of {} periods, of {:.3g} to {:.3g} s: Hz was "
                     "not recorded there, as a tilt of 0.06 degrees alone gives more",
                     least_recorded_tipper, dead_periods_s.size(), sizes.size(), shortest_s, longest_s),
-        "[[data.mask]] leaves out tzx and tzy of the station, data.tipper = false those of all");
+        {.part = FilePart::tipper, .periods_s = dead_periods_s});
   }
 
   void check_periods() {
@@ -300,18 +330,19 @@ class CurveCheck {
       steps.push_back(std::log(frequencies_hz[k] / frequencies_hz[k + 1]));
     const double least = std::fmax(gap_over_usual * median(steps), std::numbers::ln10);
     std::vector<std::string> gaps;
-    for (std::size_t k = 0; k < steps.size(); ++k)
-      if (steps[k] > least)
-        gaps.push_back(
-            fmt::format("{:.3g} to {:.3g} s", 1.0 / frequencies_hz[k], 1.0 / frequencies_hz[k + 1]));
+    std::vector<double> ends_s;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      if (steps[k] <= least) continue;
+      ends_s.insert(ends_s.end(), {1.0 / frequencies_hz[k], 1.0 / frequencies_hz[k + 1]});
+      gaps.push_back(fmt::format("{:.3g} to {:.3g} s", 1.0 / frequencies_hz[k], 1.0 / frequencies_hz[k + 1]));
+    }
     if (!gaps.empty())
-      add(Severity::note, "gap", fmt::format("no periods from {}", fmt::join(gaps, " and from ")),
-          "none is needed; AMT and LMT of one place may be two files");
+      add(Kind::gap, fmt::format("no periods from {}", fmt::join(gaps, " and from ")),
+          {.periods_s = std::move(ends_s)});
   }
 
-  void add(Severity severity, const char* id, std::string text, std::string remedy,
-           std::function<void(StationData&)> mend = {}) {
-    findings_.add(severity, id, std::move(text), std::move(remedy), std::move(mend));
+  void add(FindingKind kind, std::string text, FindingDetails details) {
+    findings_.add(kind, std::move(text), std::move(details));
   }
 
   const StationData& station_;

@@ -54,18 +54,6 @@ Overlap overlap_of(const StationData& a, const StationData& b) {
   return out;
 }
 
-/// Returns the name that a file states where a reader gave the station another one, as an earlier station has
-/// that name; empty for others.
-std::string name_in_file(const StationData& station) {
-  constexpr std::string_view before = "another station is named ", behind = "; this one was renamed";
-  for (const std::string& remark : station.remarks) {
-    const std::size_t begin = remark.find(before), end = remark.find(behind);
-    if (begin != std::string::npos && end != std::string::npos && begin + before.size() <= end)
-      return remark.substr(begin + before.size(), end - begin - before.size());
-  }
-  return {};
-}
-
 /// Says of two stations of one place or name whether they agree.
 void check_pair(const StationData& station, const StationData& other, bool is_same_name,
                 StationFindings& findings) {
@@ -76,17 +64,16 @@ void check_pair(const StationData& station, const StationData& other, bool is_sa
                                         : fmt::format("stands where {} does", other.site.name);
   const Overlap overlap = overlap_of(station, other);
   if (is_same_name && apart_m > other_place_m)
-    return findings.add(Severity::warning, "contradictory_duplicate",
-                        fmt::format("{}, {:.0f} m from it", what, apart_m),
-                        "correct the name or the place in the file, or leave one out: --sites");
+    return findings.add(FindingKind::same_name_elsewhere, fmt::format("{}, {:.0f} m from it", what, apart_m),
+                        {.part = FilePart::name});
   if (2 * overlap.contradictory_s.size() > overlap.periods_s.size())
     return findings.add(
-        Severity::warning, "contradictory_duplicate",
+        FindingKind::contradictory_duplicate,
         fmt::format("{}, but its impedances differ by more than {:g} errors of at least {:g} % at {} of {} "
                     "periods that both have: {}",
                     what, most_differences, 100.0 * least_error, overlap.contradictory_s.size(),
                     overlap.periods_s.size(), periods_in_words(overlap.contradictory_s)),
-        "look at both curves, and leave one out: --sites");
+        {.part = is_same_name ? FilePart::name : FilePart::latitude, .periods_s = overlap.contradictory_s});
   std::string text = what + ", and both have no period in common";
   if (!overlap.periods_s.empty())
     text = fmt::format("{}, and both agree at {} of {} periods that they share: {}", what,
@@ -94,8 +81,8 @@ void check_pair(const StationData& station, const StationData& other, bool is_sa
                        periods_in_words(overlap.periods_s));
   if (!overlap.contradictory_s.empty())
     text += fmt::format("; they differ at {}", periods_in_words(overlap.contradictory_s));
-  findings.add(Severity::note, "same_place", text,
-               "inversions merge bands of one place; else leave one out: --sites");
+  findings.add(FindingKind::same_place, text,
+               {.part = is_same_name ? FilePart::name : FilePart::latitude, .periods_s = overlap.periods_s});
 }
 
 }  // namespace
@@ -113,9 +100,9 @@ void check_duplicates(const std::vector<StationData>& stations, std::vector<Stat
   for (std::size_t k = 0; k < stations.size(); ++k) {
     const Station& site = stations[k].site;
     const bool is_nowhere = site.latitude_deg == 0.0 && site.longitude_deg == 0.0;
-    const std::string stated = name_in_file(stations[k]);
+    const std::string stated = stations[k].name_in_file();
     for (std::size_t other = 0; other < k; ++other) {
-      const bool is_same_name = !stated.empty() && stations[other].site.name == stated;
+      const bool is_same_name = stations[other].site.name == stated;
       if (!is_nowhere || is_same_name) check_pair(stations[k], stations[other], is_same_name, findings[k]);
     }
   }

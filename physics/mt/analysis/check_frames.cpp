@@ -5,8 +5,6 @@
 #include "physics/mt/analysis/neighbours.hpp"
 #include "physics/mt/analysis/phase_tensor.hpp"
 #include "physics/mt/analysis/strike.hpp"
-#include "physics/mt/profile.hpp"
-#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +17,6 @@ namespace {
 
 constexpr double other_frame_deg = 1.0;
 constexpr double strong_distortion_deg = 30.0;  // of twist or shear
-constexpr std::size_t most_neighbours = 6;
-constexpr double farthest_neighbour_m = 200e3;
 
 /// Returns the azimuth of x that most stations have; NaN where there is no such.
 double usual_azimuth_deg(const std::vector<StationData>& stations) {
@@ -36,43 +32,15 @@ double usual_azimuth_deg(const std::vector<StationData>& stations) {
   return not_given;
 }
 
-/// Returns the nearest stations that stand elsewhere, but not farther than stations of one survey do; none
-/// where places are not known.
-std::vector<std::size_t> neighbours_of(const std::vector<StationData>& stations, std::size_t k) {
-  constexpr double m_per_degree = 111.2e3;  // of latitude
-  const auto place = [](const StationData& station) {
-    const Station& site = station.site;
-    const double north_m = m_per_degree * site.latitude_deg, east_m = m_per_degree * site.longitude_deg;
-    return station.local_frame ? PlanePoint{site.x_m, site.y_m}
-                               : PlanePoint{north_m, east_m * std::cos(site.latitude_deg / deg_per_rad)};
-  };
-  const PlanePoint here = place(stations[k]);
-  const auto distance = [&](std::size_t other) {
-    const PlanePoint there = place(stations[other]);
-    return std::hypot(there.north_m - here.north_m, there.east_m - here.east_m);
-  };
-  std::vector<std::size_t> others;
-  for (std::size_t other = 0; other < stations.size(); ++other)
-    if (distance(other) > 0.0 && distance(other) <= farthest_neighbour_m &&
-        stations[other].local_frame.has_value() == stations[k].local_frame.has_value())
-      others.push_back(other);
-  const std::size_t n = std::min(most_neighbours, others.size());
-  std::ranges::partial_sort(others, others.begin() + static_cast<std::ptrdiff_t>(n), {}, distance);
-  others.resize(n);
-  return others;
-}
-
-void check_turn(const std::vector<StationData>& stations, const std::vector<std::vector<DirectedRow>>& rows,
-                std::size_t k, StationFindings& findings) {
-  std::vector<std::vector<DirectedRow>> neighbours;
-  for (const std::size_t other : neighbours_of(stations, k)) neighbours.push_back(rows[other]);
-  const std::optional<FrameTurn> turn = frame_turn(rows[k], neighbours);
+void check_turn(const FrameComparison& comparison, std::size_t k, StationFindings& findings) {
+  const std::optional<FrameTurn> turn = comparison.turn_of(k);
   if (!turn || !turn->is_wrong()) return;
-  findings.add(Severity::warning, "wrong_frame",
+  findings.add(FindingKind::wrong_frame,
                fmt::format("phase tensors and tippers are unlike those of the {} nearest stations, and like "
-                           "them where x points {:.0f} degrees further clockwise than stated",
-                           neighbours.size(), turn->turn_deg),
-               "correct the azimuths or the rotation angle in the file");
+                           "them where x points {:.0f} degrees further {} than stated",
+                           turn->n_neighbours, std::abs(turn->turn_deg),
+                           turn->turn_deg > 0.0 ? "clockwise" : "anticlockwise"),
+               {.part = FilePart::axes, .filled_in = fmt::format("{:.0f}", turn->turn_deg)});
 }
 
 }  // namespace
@@ -83,10 +51,10 @@ void check_stated_tensors(const StationData& station, StationFindings& findings)
   for (const StatedPhaseTensor& each : tensors)
     if (!each.tensor.error.phi.allFinite()) missing_s.push_back(1.0 / each.frequency_hz);
   if (2 * missing_s.size() > tensors.size())
-    findings.add(Severity::warning, "no_errors",
+    findings.add(FindingKind::no_errors_of_tensors,
                  fmt::format("{} of {} phase tensors have no error, at {}", missing_s.size(), tensors.size(),
                              periods_in_words(missing_s)),
-                 "a floor: --floor phase_tensor=0.03, or [data.floors]");
+                 {.periods_s = missing_s});
 }
 
 void check_tensors(const StationData& station, StationFindings& findings) {
@@ -97,30 +65,26 @@ void check_tensors(const StationData& station, StationFindings& findings) {
   if (std::max(std::abs(distortion.twist_deg), std::abs(distortion.shear_deg)) < strong_distortion_deg)
     return;
   findings.add(
-      Severity::note, "distorted",
+      FindingKind::distorted,
       fmt::format("a section of strike {:.0f} or {:.0f} degrees explains its impedances with a twist "
                   "of {:.0f} and a shear of {:.0f} degrees, rms {:.2g}",
                   own->azimuth_deg, own->azimuth_deg + 90.0, distortion.twist_deg, distortion.shear_deg,
-                  own->rms),
-      "phase tensors are free of distortion; volumes may solve for it: [distortion]");
+                  own->rms));
 }
 
 void check_frames(const std::vector<StationData>& stations, std::vector<StationFindings>& findings) {
   const double usual_deg = usual_azimuth_deg(stations);
-  std::vector<std::vector<DirectedRow>> rows(stations.size());
-  core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t k) {
-    rows[static_cast<std::size_t>(k)] = directed_rows(stations[static_cast<std::size_t>(k)]);
-  });
+  const FrameComparison comparison(stations);
   core::parallel_for(std::ssize(stations), [&](std::ptrdiff_t each) {
     const auto k = static_cast<std::size_t>(each);
     const StationData& station = stations[k];
     const double azimuth_deg = station.rows.empty() ? not_given : station.rows.front().azimuths.hx_deg;
     if (std::abs(azimuth_deg - usual_deg) > other_frame_deg)
       findings[k].add(
-          Severity::note, "other_frame",
+          FindingKind::other_frame,
           fmt::format("x points to {:g} degrees, that of most stations to {:g}", azimuth_deg, usual_deg),
-          "inversions rotate all to one frame; --rotate does it in files");
-    check_turn(stations, rows, k, findings[k]);
+          {.part = FilePart::axes});
+    check_turn(comparison, k, findings[k]);
   });
 }
 

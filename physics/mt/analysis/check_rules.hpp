@@ -10,12 +10,22 @@
 /// The rules of `check`, each for one kind of mistake.
 namespace lodestone::physics::mt {
 
+/// Everything of a finding beside its kind and its text.
+struct FindingDetails {
+  FilePart part = FilePart::whole;
+  std::vector<double> periods_s{};  ///< in any order
+  std::string filled_in{};          ///< for the braces of the remedy
+  std::function<void(StationData&)> mend{};
+  std::vector<std::string> others{};  ///< further stations
+};
+
 /// The findings on one station.
 class StationFindings {
  public:
   explicit StationFindings(const StationData& station) : name_(station.site.name), path_(station.path) {}
-  void add(Severity severity, const char* id, std::string text, std::string remedy,
-           std::function<void(StationData&)> mend = {});
+  void add(FindingKind kind, std::string text, FindingDetails details = {});
+  /// Adds what a reader remarks: a text that may begin with file and line.
+  void add_remark(FindingKind kind, const std::string& remark);
   /// Returns them, the gravest first.
   [[nodiscard]] std::vector<Finding> sorted() const;
 

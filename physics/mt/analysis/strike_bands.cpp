@@ -16,20 +16,14 @@ int decade_of(double period_s) {
   return static_cast<int>(std::floor(std::log10(period_s) + rounding));
 }
 
-/// Returns the strike of impedances, or else that of the phase tensors that files state.
-std::optional<Strike> strike_of(const std::vector<StationData>& stations, const StrikeOptions& options) {
-  auto of_impedances = strike(stations, options);
-  return of_impedances ? of_impedances : phase_tensor_strike(stations, options);
-}
-
 StrikeBand band_of(const std::vector<StationData>& stations, int decade) {
   StrikeBand band{.min_period_s = std::pow(10.0, decade), .max_period_s = std::pow(10.0, decade + 1)};
   const StrikeOptions options{.min_period_s = band.min_period_s, .max_period_s = band.max_period_s};
   band.dimension = dimensionality(stations, band.min_period_s, band.max_period_s);
-  band.strike = strike_of(stations, options);
+  band.strike = strike_of_data(stations, options);
   band.tipper = tipper_strike(stations, options);
   for (const StationData& station : stations)
-    if (auto own = strike_of({station}, options); own && own->is_determined())
+    if (auto own = strike_of_data({station}, options); own && own->is_determined())
       band.of_stations.push_back(*std::move(own));
   for (const StationData& station : stations)
     if (const auto own = tipper_strike({station}, options)) band.tippers_of_stations.push_back(*own);
@@ -37,6 +31,11 @@ StrikeBand band_of(const std::vector<StationData>& stations, int decade) {
 }
 
 }  // namespace
+
+std::optional<Strike> strike_of_data(const std::vector<StationData>& stations, const StrikeOptions& options) {
+  auto of_impedances = strike(stations, options);
+  return of_impedances ? of_impedances : phase_tensor_strike(stations, options);
+}
 
 std::vector<StrikeBand> strike_bands(const std::vector<StationData>& stations) {
   std::vector<StationData> north = stations;

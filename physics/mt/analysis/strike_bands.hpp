@@ -21,6 +21,10 @@ struct StrikeBand {
   std::vector<TipperStrike> tippers_of_stations{};  ///< strike of the tippers of each station that has some
 };
 
+/// Returns the strike of impedances; where stations have none, that of the phase tensors that files state.
+[[nodiscard]] std::optional<Strike> strike_of_data(const std::vector<StationData>& stations,
+                                                   const StrikeOptions& options = {});
+
 /// Returns the bands of one decade each, from 10^k to 10^{k+1} s, that have a complete impedance, a phase
 /// tensor or a tipper. Phase tensors that files state count where there are no impedances. errors: those of
 /// `rotated`.

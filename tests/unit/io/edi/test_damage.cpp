@@ -47,11 +47,11 @@ NFREQ=2
 
 }  // namespace
 
-TEST_CASE("EDI: what a file announces and lacks is a remark with the mark of damage", "[edi]") {
+TEST_CASE("EDI: what a file announces and lacks is a remark on damage", "[edi]") {
   const auto damage_of = [](const std::string& text) {
     std::vector<std::string> found;
-    for (const std::string& each : io::edi::parse(text, "test.edi").remarks)
-      if (each.ends_with(physics::mt::mark_of_damage)) found.push_back(each);
+    for (const physics::mt::Remark& each : io::edi::parse(text, "test.edi").remarks)
+      if (each.kind == physics::mt::RemarkKind::damage) found.push_back(each.text);
     return found;
   };
   const auto has_one = [&](const std::string& text, const std::string& words) {

@@ -49,8 +49,9 @@ TEST_CASE("EDI: of many frequencies that stand twice, the first have a remark of
   const auto station = parse(">HEAD\nDATAID=a\n" + block("FREQ", frequencies) + block("ZXYR", values) +
                              block("ZXYI", values) + ">END\n");
   const auto n_with = [&](const char* part) {
-    return std::ranges::count_if(station.remarks,
-                                 [&](const std::string& remark) { return remark.find(part) != remark.npos; });
+    return std::ranges::count_if(station.remarks, [&](const physics::mt::Remark& remark) {
+      return remark.text.find(part) != std::string::npos;
+    });
   };
   CHECK(station.rows.size() == 30);
   CHECK(n_with("stands 2 times") == 20);

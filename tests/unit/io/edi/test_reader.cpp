@@ -91,9 +91,9 @@ StationData parse(const std::string& text, const edi::EdiOptions& options = {}) 
 
 /// Returns whether one remark contains all these names and numbers.
 bool warns(const StationData& station, const std::vector<std::string>& parts) {
-  return std::ranges::any_of(station.remarks, [&](const std::string& remark) {
+  return std::ranges::any_of(station.remarks, [&](const physics::mt::Remark& remark) {
     return std::ranges::all_of(
-        parts, [&](const std::string& part) { return remark.find(part) != std::string::npos; });
+        parts, [&](const std::string& part) { return remark.text.find(part) != std::string::npos; });
   });
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("EDI: a tipper that is zero everywhere is missing, with a remark", "[e
   CHECK(zero.remarks.empty());
   CHECK_THAT(zero.zero_tippers,
              Catch::Contains("test.edi:46:") && Catch::Contains("site 1") && Catch::Contains(" 8 "));
-  CHECK(zero.all_remarks() == std::vector{zero.zero_tippers});
+  CHECK(texts_of(zero.all_remarks()) == std::vector{zero.zero_tippers});
   const auto half = with_tipper("0.0", "0.5");  // a filler at one frequency only
   CHECK_THAT(half.zero_tippers,
              Catch::Contains("test.edi:46:") && Catch::Contains("exactly 0 at 1 of 2 periods"));

@@ -26,8 +26,9 @@ std::string section(const std::string& name, const std::string& real) {
 }
 
 bool warns(const StationData& station, const std::string& part) {
-  return std::ranges::any_of(
-      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+  return std::ranges::any_of(station.remarks, [&](const physics::mt::Remark& remark) {
+    return remark.text.find(part) != std::string::npos;
+  });
 }
 
 double real_part(const StationData& station) {

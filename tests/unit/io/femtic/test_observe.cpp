@@ -45,8 +45,9 @@ const Reading* reading_of(const StationData& station, std::string_view datum) {
 }
 
 bool says(const StationData& station, const std::string& part) {
-  return std::ranges::any_of(
-      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+  return std::ranges::any_of(station.remarks, [&](const physics::mt::Remark& remark) {
+    return remark.text.find(part) != std::string::npos;
+  });
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ const std::string head =
 struct File : mare2dem::EmData {
   explicit File(mare2dem::EmData file)
       : mare2dem::EmData(std::move(file)), data(stated_data(stations)), predicted(stated_data(responses)) {}
-  [[nodiscard]] const std::vector<std::string>& remarks() const { return stations.front().remarks; }
+  [[nodiscard]] std::vector<std::string> remarks() const { return texts_of(stations.front().remarks); }
   physics::mt::Observations data, predicted;
 };
 

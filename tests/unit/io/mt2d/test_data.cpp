@@ -70,7 +70,7 @@ TEST_CASE("MT2DData: data with a negative error are masked with one warning that
   const auto file = parse(block + "-1\n");
   CHECK(stated_data(file).n_used() == 2);
   REQUIRE(file[0].remarks.size() == 1);
-  CHECK_THAT(file[0].remarks[0], Catch::Contains("d.dat: 2 "));
+  CHECK_THAT(file[0].remarks[0].text, Catch::Contains("d.dat: 2 "));
 }
 
 TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {

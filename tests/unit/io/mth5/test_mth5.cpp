@@ -60,8 +60,9 @@ struct Sample {
 };
 
 bool says(const StationData& of, const std::string& part) {
-  return std::ranges::any_of(
-      of.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+  return std::ranges::any_of(of.remarks, [&](const physics::mt::Remark& remark) {
+    return remark.text.find(part) != std::string::npos;
+  });
 }
 
 }  // namespace

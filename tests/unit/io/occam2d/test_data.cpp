@@ -121,7 +121,7 @@ TEST_CASE("Occam2D: wrong counts, missing and negative errors, other types are r
   CHECK(stations[0].readings.size() == 2);
   CHECK(std::isnan(reading_of(stations[0], Datum::log10_rho_xy).sigma));
   CHECK(std::isnan(reading_of(stations[0], Datum::phase_xy).sigma));
-  const auto& remarks = stations[0].remarks;
+  const std::vector<std::string> remarks = texts_of(stations[0].remarks);
   REQUIRE(remarks.size() == 4);
   CHECK(remarks[0].find("99 rows, but 4") != std::string::npos);
   CHECK(remarks[3].find("2 rows of type 7") != std::string::npos);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/edi/reader.hpp"
+#include "io/survey/lines.hpp"
 #include "io/survey/read.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/analysis/check.hpp"
-#include "physics/mt/remarks.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/planted_mistakes.hpp"
 #include "tests/support/text_fixture.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 bool finds(const std::vector<Finding>& findings, const std::string& station, const std::string& id) {
   return std::ranges::any_of(findings, [&](const Finding& f) {
-    return f.station == station && f.id == id && f.severity >= Severity::warning;
+    return f.is_about(station) && f.id == id && f.severity >= Severity::warning;
   });
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("check: metres in place of degrees, and a station of another UTM zone,
 
 TEST_CASE("check: a remark on a damaged file is a warning, any other a note", "[survey]") {
   std::vector<StationData> stations{io::survey::read_folder(source_path("data/samtex/edi_kim_eto")).at(3)};
-  stations[0].remarks = {"a.edi:7: no >END after this block" + std::string(mark_of_damage), "a.edi:1: else"};
+  stations[0].remarks = {{"a.edi:7: no >END after this block", RemarkKind::damage}, "a.edi:1: else"};
   const std::vector<Finding> findings = check(stations);
   const auto severity_of = [&](const std::string& id) {
     const auto found = std::ranges::find(findings, id, &Finding::id);
@@ -207,7 +207,7 @@ TEST_CASE("check: an impossible latitude is an error with its value", "[survey]"
   edi.replace(at, end - at, "LAT=95:30:00");
   stations = io::survey::read(write_text(folder, "far.edi", edi));
   CHECK((found(0).id == "impossible_place" && found(0).severity == Severity::error));
-  CHECK_THAT(found(0).text, Catch::Contains("latitude \"95:30:00\" is beyond 90 degrees"));
+  CHECK_THAT(found(0).text, Catch::Contains("the latitude is 95.5 degrees, beyond 90, which is impossible"));
   stations[0].remarks.clear();
   CHECK((found(0).id == "no_place" && found(0).severity == Severity::warning));
 }
@@ -268,6 +268,121 @@ TEST_CASE("check: a tipper is named where a third of it is smaller than a tilted
   CHECK_THAT(finding(), Catch::Contains("12 of 36"));
   rows.resize(4);
   CHECK(finding().empty());
+}
+
+TEST_CASE("check: an exchange is named where a latitude is impossible, and mended where others confirm it",
+          "[survey]") {
+  const TemporaryFolder folder;
+  std::string edi = text_of_file(source_path("data/gabbs_valley/edi/gv100.edi"));
+  for (const auto& [key, value] :
+       {std::pair{"LAT=38:36:40.97", "LAT=-118:32:06.94"}, std::pair{"LON=-118:32:06.94", "LON=38:36:40.97"}})
+    edi.replace(edi.find(key), std::string(key).size(), value);
+  const StationData swapped = io::survey::read(write_text(folder, "swapped.edi", edi)).front();
+  CHECK_FALSE(std::isfinite(swapped.site.latitude_deg));
+  const std::vector<Finding> alone = check({swapped});
+  const auto named = std::ranges::find(alone, FindingKind::exchanged_place, &Finding::kind);
+  REQUIRE(named != alone.end());
+  CHECK_THAT(named->text, Catch::Contains("the latitude is -118.5") && Catch::Contains("swapped") &&
+                              Catch::Contains("38.6114, -118.5353 is a place"));
+  CHECK_FALSE(named->mend);
+  CHECK_THAT(named->remedy, Catch::Contains("exchange latitude and longitude"));
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  const double latitude_deg = stations[0].site.latitude_deg, longitude_deg = stations[0].site.longitude_deg;
+  stations[0] = swapped;
+  const std::vector<Finding> findings = check(stations);
+  const auto found = std::ranges::find(findings, FindingKind::coordinates, &Finding::kind);
+  REQUIRE(found != findings.end());
+  CHECK_THAT(found->remedy, Catch::Contains("exchange LAT and LONG"));
+  CHECK(mend(stations, {*found}) == 1);
+  CHECK(std::abs(stations[0].site.latitude_deg - latitude_deg) < 1e-9);
+  CHECK(std::abs(stations[0].site.longitude_deg - longitude_deg) < 1e-9);
+}
+
+TEST_CASE("check: stations that stand apart together have one finding, with what brings all of them back",
+          "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  const auto of_places = [&] {
+    std::vector<Finding> all;
+    for (const Finding& each : check(stations))
+      for (const char* id : {"coordinates", "far_away", "far_group"})
+        if (each.id == id) all.push_back(each);
+    return all;
+  };
+  const auto move = [&](std::size_t n, double east_deg, double north_deg) {
+    for (std::size_t k = 0; k < n; ++k) {
+      stations[k].site.longitude_deg += east_deg;
+      stations[k].site.latitude_deg += north_deg;
+    }
+  };
+  CHECK(of_places().empty());
+  const double longitude_deg = stations[11].site.longitude_deg;
+  move(12, 6.0, 0.0);
+  const std::vector<Finding> zone = of_places();
+  REQUIRE(zone.size() == 1);
+  CHECK((zone[0].severity == Severity::error && zone[0].others.size() == 11));
+  CHECK_THAT(zone[0].text, Catch::Contains("12 stations lie") && Catch::Contains("6 degrees too large"));
+  CHECK(mend(stations, zone) == 1);
+  CHECK(std::abs(stations[11].site.longitude_deg - longitude_deg) < 1e-9);
+  CHECK_FALSE(stations[11].changes.empty());
+  move(12, 0.0, 11.0);
+  const std::vector<Finding> area = of_places();
+  REQUIRE(area.size() == 1);
+  CHECK((area[0].id == "far_group" && area[0].severity == Severity::note && area[0].others.size() == 11));
+  move(12, 0.0, -11.0);
+  move(2, 0.0, 11.0);
+  const std::vector<Finding> pair = of_places();
+  REQUIRE(pair.size() == 1);
+  CHECK((pair[0].id == "far_away" && pair[0].severity == Severity::warning && pair[0].others.size() == 1));
+}
+
+TEST_CASE("check: findings name the line of the file where one shows it, else the file", "[survey]") {
+  CHECK(io::survey::line_of("a\n LAT = 3\nZ\n", "EDI", FilePart::latitude) == 2);
+  CHECK_FALSE(io::survey::line_of("LAT=3\nLAT=4\n", "EDI", FilePart::latitude));
+  CHECK_FALSE(io::survey::line_of("REFLAT=3\n", "EDI", FilePart::latitude));
+  const TemporaryFolder folder;
+  std::string edi = text_of_file(source_path("data/gabbs_valley/edi/gv100.edi"));
+  edi.replace(edi.find("ELEV=1437"), 9, "ELEV=91437");
+  const std::string path = write_text(folder, "high.edi", edi);
+  std::vector<StationData> stations = io::survey::read(path);
+  for_each(stations[0], [](StationRow& r) { r.errors[Element::zyx] = not_given; });
+  std::vector<Finding> findings = check(stations);
+  const auto place_of = [&](const std::string& id) {
+    const auto found = std::ranges::find(findings, id, &Finding::id);
+    return found == findings.end() ? "" : found->place;
+  };
+  CHECK(place_of("elevation") == path);
+  io::survey::add_lines(findings, stations);
+  CHECK(place_of("elevation") == path + ":9");
+  CHECK(place_of("no_errors") == path + ":201");
+  stations[0].changes.emplace_back("moved");
+  findings = check(stations);
+  io::survey::add_lines(findings, stations);
+  CHECK(place_of("elevation") == path);
+}
+
+TEST_CASE("check: a remark of a reader gives its line to the finding, and findings list their periods",
+          "[survey]") {
+  std::vector<StationData> stations = io::survey::read_folder(source_path("data/gabbs_valley/edi"));
+  StationData& station = stations[0];
+  station.remarks = {station.path + ":7: a remark", station.path + ": another: of all"};
+  std::vector<double> masked_s;
+  for (StationRow& row : station.rows) {
+    if (row.frequency_hz > 1.0) continue;
+    row.values[Element::tzx] = row.values[Element::tzy] = 1e-5;
+    masked_s.push_back(1.0 / row.frequency_hz);
+  }
+  const std::vector<Finding> findings = check(stations);
+  const auto of_text = [&](const std::string& text) {
+    const auto found = std::ranges::find(findings, text, &Finding::text);
+    REQUIRE(found != findings.end());
+    return *found;
+  };
+  CHECK(of_text("a remark").place == station.path + ":7");
+  CHECK(of_text("another: of all").place == station.path);
+  const auto dead = std::ranges::find(findings, FindingKind::dead_tipper, &Finding::kind);
+  REQUIRE(dead != findings.end());
+  CHECK(std::ranges::is_sorted(dead->periods_s));
+  CHECK(dead->periods_s == masked_s);
 }
 
 TEST_CASE("check: what a reader remarks is said once", "[survey]") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/survey/observe.hpp"
+#include "physics/mt/analysis/phase_tensor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/section_stations.hpp"
 #include "tests/support/warnings.hpp"
@@ -44,6 +45,25 @@ TEST_CASE("observe: the strike of the data turns tensors, and stations are proje
       io::survey::observe(stations, {.azimuth_deg = 130.0, .strike_deg = 50.0}, impedances);
   CHECK(stated.azimuth_deg == 50.0);
   CHECK(stated.profile.azimuth_deg == 130.0);
+}
+
+TEST_CASE("observe: where files state phase tensors and no impedances, the strike is theirs", "[survey]") {
+  std::vector<StationData> stations = stations_on_line(130.0, 2.0);
+  for (StationData& station : stations)
+    for (StationRow& row : station.rows) {
+      const Eigen::Matrix2d phi = phase_tensor(row)->value.phi;
+      for (int k = 0; k < 4; ++k)
+        (void)station.add({static_cast<Datum>(static_cast<int>(datum("phase_tensor_xx")) + k),
+                           row.frequency_hz, phi(k / 2, k % 2), 1e-3, 0.0});
+      for (const Element each : {Element::zxx, Element::zxy, Element::zyx, Element::zyy})
+        row.values[each] = StationRow::missing_values()[each];
+    }
+  const Selection tippers{.data = {Datum::tzy_re, Datum::tzy_im}};
+  const Observations across = io::survey::observe(stations, {}, tippers);
+  CHECK_THAT(across.azimuth_deg, WithinAbs(40.0, 0.2));
+  const Observations found = io::survey::observe(stations, {.strike = StrikeChoice::from_data}, tippers);
+  CHECK_THAT(found.azimuth_deg, WithinAbs(strike_deg, 0.5));
+  CHECK_THAT(found.profile.azimuth_deg, WithinAbs(strike_deg + 90.0, 0.5));
 }
 
 TEST_CASE("observe: decades whose strikes differ are named with their strikes", "[survey]") {

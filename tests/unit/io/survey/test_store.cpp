@@ -15,6 +15,7 @@ using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
 using physics::mt::Element;
+using physics::mt::RemarkKind;
 using physics::mt::StationData;
 
 namespace {
@@ -70,6 +71,9 @@ TEST_CASE("survey file: stations of all formats come back with the same bits", "
     for (StationData& each : survey::read(source_path(path))) stations.push_back(std::move(each));
   }
   stations[1].other_names = {"one", "two words"};
+  stations[3].remarks = {"a.edi:1: an assumption",
+                         {"a.edi:2: another station is named two words", RemarkKind::renamed, "two words"},
+                         {"a.edi:3: cut off", RemarkKind::damage}};
   stations[2].changes = {"turned by 3 degrees", "masked 2 periods"};
   const std::string path = folder / "all.h5";
   survey::write_survey(path, stations);

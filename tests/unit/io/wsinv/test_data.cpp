@@ -39,8 +39,9 @@ core::Error refusal(const std::string& text) {
 }
 
 bool says(const StationData& station, const std::string& part) {
-  return std::ranges::any_of(
-      station.remarks, [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+  return std::ranges::any_of(station.remarks, [&](const physics::mt::Remark& remark) {
+    return remark.text.find(part) != std::string::npos;
+  });
 }
 
 }  // namespace

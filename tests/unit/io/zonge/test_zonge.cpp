@@ -91,7 +91,7 @@ TEST_CASE("AVG: the sample has the values of its text in ohm, and ARes.mag follo
   CHECK(physics::mt::apparent_resistivity_ohm_m(row.values[Element::zyx], 64.0) ==
         Approx(13.939).epsilon(1e-4));
   CHECK(row.azimuths.hx_deg == 0.0);
-  CHECK(station.remarks ==
+  CHECK(texts_of(station.remarks) ==
         std::vector<std::string>{sample_path + ":1: 2 values with a skip flag of 0 or 1 are left out"});
 }
 

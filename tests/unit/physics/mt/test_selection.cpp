@@ -96,7 +96,7 @@ TEST_CASE("select: merges the bands of stations at one place", "[physics][mt][se
   CHECK(std::abs(merged[0].rows[1].values[Element::zxy] -
                  0.5 * (high.rows[1].values[Element::zxy] + Complex(9.0, 9.0))) < 1e-12);  // errors are alike
   CHECK((merged[0].has_name("a") && merged[0].has_name("a_long") && !merged[0].has_name("b")));
-  CHECK_THAT(merged[0].remarks.back(), Contains("a_long"));
+  CHECK_THAT(merged[0].remarks.back().text, Contains("a_long"));
   CHECK(merged_bands(both, 0.5).stations.size() == 3);
   both.stations[0].site.z_m = 0.0;
   both.stations[1].site.z_m = 30.0;
@@ -181,7 +181,7 @@ TEST_CASE("select: readings of another frame are left out, invariants are kept",
   rotate_once(stations, 10.0, 0.0);
   REQUIRE(stations[0].readings.size() == 3);
   CHECK(stations[0].readings[0].datum == datum("phase_det"));
-  CHECK_THAT(stations[0].remarks.back(), Contains("1 of 4 ") && Contains("10 degrees"));
+  CHECK_THAT(stations[0].remarks.back().text, Contains("1 of 4 ") && Contains("10 degrees"));
 }
 
 TEST_CASE("select: of many frequencies each station keeps some in every part of its band",

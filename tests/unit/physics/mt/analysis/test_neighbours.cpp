@@ -17,6 +17,9 @@ StationData station(int number, double wrong_deg) {
   const core::Philox random(3, static_cast<std::uint64_t>(number));
   StationData out;
   out.site.name = "s" + std::to_string(number);
+  out.site.latitude_deg = 40.0 + 0.1 * number;
+  out.site.longitude_deg = 10.0;
+  out.site.y_m = not_given;
   for (int k = 0; k < 10; ++k) {
     const double shift = 0.05 * random.normal(static_cast<std::uint64_t>(k));
     const Eigen::Matrix2cd in_strike{{0.0, std::polar(1.5, 1.0 + shift)},
@@ -36,18 +39,35 @@ StationData station(int number, double wrong_deg) {
 }  // namespace
 
 TEST_CASE("neighbours: a station whose axes are stated wrongly is turned back", "[physics][mt]") {
-  std::vector<std::vector<DirectedRow>> neighbours;
-  for (int k = 0; k < 5; ++k) neighbours.push_back(directed_rows(station(k, 0.0)));
+  std::vector<StationData> stations;
+  for (int k = 0; k < 6; ++k) stations.push_back(station(k, 0.0));
+  const FrameComparison comparison(stations);
   for (const double wrong_deg : {40.0, 90.0, -60.0, 180.0}) {
-    const auto turn = frame_turn(directed_rows(station(9, wrong_deg)), neighbours);
+    const auto turn = comparison.turn_of(station(2, wrong_deg), 2);
     REQUIRE(turn.has_value());
     CHECK(turn->is_wrong());
     CHECK_THAT(std::remainder(turn->turn_deg - wrong_deg, 360.0), WithinAbs(0.0, 5.0));
-    CHECK(turn->n_rows == 10);
+    CHECK((turn->n_rows == 10 && turn->n_neighbours == 5));
   }
-  const auto right = frame_turn(directed_rows(station(9, 0.0)), neighbours);
+  const auto right = comparison.turn_of(2);
   REQUIRE(right.has_value());
   CHECK_FALSE(right->is_wrong());
-  neighbours.resize(2);
-  CHECK_FALSE(frame_turn(directed_rows(station(9, 40.0)), neighbours).has_value());
+  stations.resize(3);
+  CHECK_FALSE(FrameComparison(stations).turn_of(2).has_value());
+}
+
+TEST_CASE("neighbours: one that is turned itself spoils no comparison, and near ones count more",
+          "[physics][mt]") {
+  std::vector<StationData> stations;
+  for (int k = 0; k < 6; ++k) stations.push_back(station(k, k == 1 ? 90.0 : 0.0));
+  CHECK_FALSE(FrameComparison(stations).turn_of(2)->is_wrong());
+  CHECK(FrameComparison(stations).turn_of(1)->is_wrong());
+  // Two of four agree with the station; where they stand tells which two count.
+  const auto with_near = [](double near_deg, double far_deg) {
+    std::vector<StationData> all;
+    for (int k = 0; k < 5; ++k) all.push_back(station(k, k == 0 ? 0.0 : k < 3 ? near_deg : far_deg));
+    return FrameComparison(all).turn_of(0).value();
+  };
+  CHECK_FALSE(with_near(0.0, 60.0).is_wrong());
+  CHECK(with_near(60.0, 0.0).is_wrong());
 }
