@@ -191,7 +191,8 @@ class Recorder {
   Recorder(const CutProgram& cut, const World& world) : cut_(cut), world_(world), held_(n_values()) {
     const auto& ranks = cut.mesh.ranks();
     place_ = static_cast<std::size_t>(std::ranges::find(ranks, world->rank()) - ranks.begin());
-    everyone_ = std::make_shared<const Group>(world, cut.mesh, IntList::counting(cut.mesh.n_axes()));
+    everyone_ = std::make_shared<const Group>(world, cut.mesh, IntList::counting(cut.mesh.n_axes()),
+                                              Agreement::done);
   }
 
   [[nodiscard]] Tensors run(const Tensors& inputs) {
@@ -220,7 +221,7 @@ class Recorder {
     return Boxes(cut_.mesh.ranks().size(), Box::whole(shape(id)));
   }
   [[nodiscard]] GroupPtr group(const IntList& axes) const {
-    return std::make_shared<const Group>(world_, cut_.mesh, axes);
+    return std::make_shared<const Group>(world_, cut_.mesh, axes, Agreement::done);
   }
 
   /// Returns the box of a value that this rank needs, when all ranks need these.

@@ -2,6 +2,7 @@
 #include "engine/dist/transport/transport.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/session.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -58,15 +59,8 @@ void copy(const Strided& from, const Strided& to) {
 }
 
 Failure failure_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const core::Error& known) {
-    return {known.exit_code(), known.what(), known.place()};
-  } catch (const std::exception& other) {
-    return {core::ExitCode::unexpected, other.what(), {}};
-  } catch (...) {
-    return {core::ExitCode::unexpected, "an exception that is no std::exception", {}};
-  }
+  core::LastWords words = core::last_words_of(error);
+  return {words.code, std::move(words.text), std::move(words.place)};
 }
 
 void throw_failure(const Failure& failure) {
