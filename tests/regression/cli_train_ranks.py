@@ -4,7 +4,7 @@ import os
 import signal
 
 from ranks import PRIOR, end_of, launcher, rank_processes, start, wait_for_epoch, written
-from support import Folder, check, expect_error, finish
+from support import Folder, check, expect, expect_error, finish
 
 
 def train(folder, name, ranks, *arguments):
@@ -44,6 +44,6 @@ with Folder() as folder:
     expect_error(2, "too_many_ranks", ["training.shards, 1, got 2", "--shards 2"], "train", folder / "prior.toml", "--shards", "1", "-o", folder / "none", launcher=launcher(2))
     expect_error(2, "more_shards_than_draws", ["26", "27"], "train", folder / "prior.toml", "--shards", "27", "-o", folder / "none")
     expect_error(2, "other_training", ["training.shards = 8", "training.shards = 4"], "train", folder / "long.toml", "--shards", "4", "--resume", "-o", folder / "by_sigterm")
-    expect_error(2, "bad_rank_timeout", ["-1"], "train", folder / "prior.toml", "--rank-timeout=-1", "-o", folder / "none")
+    expect(2, ["--rank-timeout expects a positive number of seconds, got -1"], "train", folder / "prior.toml", "--rank-timeout=-1", "-o", folder / "none")
     check(not os.path.exists(folder / "none"), "a training that is refused leaves no folder")
 finish()

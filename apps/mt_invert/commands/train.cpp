@@ -63,11 +63,12 @@ void open_folder(const io::run::TrainFolder& folder, const cli::TrainArguments& 
   core::log::configure({.format = line.log_format(), .file = folder.log()});
 }
 
-/// Trains the network. errors: those of the training, with advice on divergence.
+/// Trains the network. errors: those of the training, with advice where numbers are not finite.
 models::vae::VaeTraining trained(const config::TrainConfig& config, const models::vae::VaeRun& run) {
   try {
     return models::vae::train_vae(config.prior, config.setup, run);
   } catch (const core::SolverError& error) {
+    if (error.id() != "not_finite") throw;
     throw core::SolverError(
         core::Worded{fmt::format("{}; lower training.learning_rate", error.what()), error.place()});
   }

@@ -99,7 +99,7 @@ TEST_CASE("fit on ranks: figures and weights are those of one process to roundin
 TEST_CASE("fit on ranks: judges, several batches per step and small batches keep the bytes", "[engine]") {
   const auto of = [](int way) {
     return way == 0   ? SharedOptions{.batches_per_step = 2}
-           : way == 1 ? SharedOptions{.more = callbacks(EveryThird())}
+           : way == 1 ? SharedOptions{.more = [] { return callbacks(EveryThird()); }}
                       : SharedOptions{.batch_size = 20};  // the last has 4 items, fewer than shards
   };
   for (const int way : {0, 1, 2}) {
@@ -113,14 +113,15 @@ TEST_CASE("fit on ranks: one rank writes, and a resume on others gives the same 
   const auto whole = bytes_on(2, 4, {.checkpoint = folder / "whole.safetensors"});
   // Stopped by the last rank alone after five steps, of which the fourth was written.
   run_ranks(4, [&](const World& world) {
-    const auto bytes = SharedTraining({.more = callbacks(StopOn(world->rank() == 3, 5)),
+    const auto bytes = SharedTraining({.more = [&] { return callbacks(StopOn(world->rank() == 3, 5)); },
                                        .checkpoint = folder / "part.safetensors"})
                            .bytes_after(data_parallel(world, 4));
     CHECK(bytes != whole);
   });
   for (const int n : {1, 3}) {
     CAPTURE(n);
-    CHECK(bytes_on(n, 4, {.resume_from = folder / "part.safetensors"}) == whole);
+    CHECK(bytes_on(n, 4, {.checkpoint = folder / "next.safetensors",
+                          .resume_from = folder / "part.safetensors"}) == whole);
   }
   (void)bytes_on(3, 4, {.checkpoint = folder / "other.safetensors"});
   CHECK(bytes_of_file(folder / "other.safetensors") == bytes_of_file(folder / "whole.safetensors"));
@@ -129,7 +130,7 @@ TEST_CASE("fit on ranks: one rank writes, and a resume on others gives the same 
 TEST_CASE("fit on ranks: a rank that throws ends all with its error", "[engine]") {
   const core::Error error = error_of<core::FormatError>([] {
     run_ranks(3, [](const World& world) {
-      (void)SharedTraining({.more = callbacks(ThrowOn(world->rank() == 1))}).after(data_parallel(world, 6));
+      (void)SharedTraining({.more = [&] { return callbacks(ThrowOn(world->rank() == 1)); }}).after(data_parallel(world, 6));
     });
   });
   CHECK_THAT(error, HasId("broken", {"a broken callback"}));
@@ -151,7 +152,7 @@ TEST_CASE("fit on ranks: numbers that are not finite are found in the whole batc
         }).what();
   });
   CHECK(said[0] == said[1]);
-  CHECK_THAT(said[0], Catch::Matchers::ContainsSubstring("first number that is not finite came from"));
+  CHECK(said[0].find("first number that is not finite came from") != std::string::npos);
 }
 
 TEST_CASE("fit on ranks: ranks and meshes that do not fit are refused", "[engine]") {
