@@ -49,7 +49,8 @@ Task image_vae() {
   return {"image VAE, 64 draws",
           Adam(net, {.learning_rate = 8e-4}),
           [net, loss](const Tensors& in) -> Tensors { return {loss(net, in[0], in[1]).loss}; },
-          {(3.0 + 0.5 * bench::normals({64, 1024}, 0, DType::f32)).eval(), bench::normals({64, 32}, 1, DType::f32)}};
+          {(3.0 + 0.5 * bench::normals({64, 1024}, 0, DType::f32)).eval(),
+           bench::normals({64, 32}, 1, DType::f32)}};
 }
 
 /// Dense layers, whose step is the same written by hand: no statistics of the whole batch.
@@ -120,9 +121,9 @@ struct Way {
   std::string name;
   bool on_all;
   std::function<void()> step;
-  const Transport* transport = nullptr;  ///< whose messages are counted
-  std::vector<double> seconds = {}, cpu_seconds = {};  ///< of a step, one for each turn
-  TransportCounts counts = {};  ///< of all steps
+  const Transport* transport = nullptr;                ///< whose messages are counted
+  std::vector<double> seconds = {}, cpu_seconds = {};  ///< seconds of a step, one for each turn
+  TransportCounts counts = {};                         ///< counts of all steps
   int n_steps = 0;
 };
 
@@ -217,12 +218,20 @@ void measure(bench::Results& results, const World& world, Task (*make)()) {
     const bool is_main = &way == &ways[3];
     results.add({one.name, way.name + ", s of a step", "s", seconds,
                  is_main ? std::optional(of_one / 1.8) : std::nullopt, "one rank", of_one});
-    results.add({one.name, way.name + ", busiest rank", "s CPU", busiest[static_cast<std::size_t>(&way - ways.data())],
+    results.add({one.name, way.name + ", busiest rank", "s CPU",
+                 busiest[static_cast<std::size_t>(&way - ways.data())],
                  is_main ? std::optional(busiest[0] / 1.8) : std::nullopt, "one rank", busiest[0]});
     if (is_main) results.add({one.name, "share of by hand", "1", seconds / of_hand, 1.05, {}, {}});
     if (way.transport == nullptr || !way.on_all) continue;
-    results.add({one.name, way.name + ", bytes sent", "B", static_cast<double>(way.counts.bytes) / n, {}, {}, {}});
-    results.add({one.name, way.name + ", messages sent", "1", static_cast<double>(way.counts.messages) / n, {}, {}, {}});
+    results.add(
+        {one.name, way.name + ", bytes sent", "B", static_cast<double>(way.counts.bytes) / n, {}, {}, {}});
+    results.add({one.name,
+                 way.name + ", messages sent",
+                 "1",
+                 static_cast<double>(way.counts.messages) / n,
+                 {},
+                 {},
+                 {}});
     results.add({one.name, way.name + ", s of waits", "s", way.counts.seconds / n, {}, {}, {}});
   }
 }

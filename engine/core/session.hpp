@@ -25,7 +25,7 @@ class SubsystemScope {
   virtual void abort(int exit_code) noexcept { (void)exit_code; }
 };
 
-/// What a program says of an exception at its end.
+/// The message of a program that ends by an exception.
 struct LastWords {
   ExitCode code = ExitCode::unexpected;
   std::string text;

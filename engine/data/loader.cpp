@@ -89,10 +89,10 @@ struct Loader::Impl {
     if (std::ssize(items) < shards.n || shards.n == 1) return made_of(items, place);
     const auto begin_of = [&](int shard) { return std::ssize(items) * shard / shards.n; };
     if (!options.transform)
-      return made_of(std::span(items).subspan(
-                         static_cast<std::size_t>(begin_of(shards.first)),
-                         static_cast<std::size_t>(begin_of(shards.last) - begin_of(shards.first))),
-                     place);
+      return made_of(
+          std::span(items).subspan(static_cast<std::size_t>(begin_of(shards.first)),
+                                   static_cast<std::size_t>(begin_of(shards.last) - begin_of(shards.first))),
+          place);
     std::map<std::string, Tensors> parts;
     for (int shard = shards.first; shard < shards.last; ++shard) {
       const auto n = static_cast<std::size_t>(begin_of(shard + 1) - begin_of(shard));

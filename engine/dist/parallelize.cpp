@@ -277,11 +277,10 @@ class Parallelized::State {
     check_same_program(*cut, *world_, where_);
     std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
     Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
-    return std::make_shared<const Entry>(
-        Entry{std::move(avals), given, host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
-              compile(std::move(of_rank),
-                      {.level = options_.level, .breaks = Breaks::refused, .budget = options_.budget},
-                      where_)});
+    return std::make_shared<const Entry>(Entry{
+        std::move(avals), given, host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
+        compile(std::move(of_rank),
+                {.level = options_.level, .breaks = Breaks::refused, .budget = options_.budget}, where_)});
   }
 
   [[nodiscard]] Tensors run(const Entry& entry, const Tensors& arguments,

@@ -30,7 +30,7 @@ struct ParallelOptions {
   std::vector<Pin> pins = {};
   std::vector<std::string> inputs = {};   ///< names of the inputs; others are "0", "1", …
   std::vector<NamedVariable> cells = {};  ///< names of cells; others have those of their variables
-  Level level = Level::O1;                ///< of the compiled function of a rank
+  Level level = Level::O1;                ///< level of the compiled function of a rank
   std::size_t budget = 0;                 ///< as `CompileOptions::budget`
 };
 

@@ -191,8 +191,8 @@ class Recorder {
   Recorder(const CutProgram& cut, const World& world) : cut_(cut), world_(world), held_(n_values()) {
     const auto& ranks = cut.mesh.ranks();
     place_ = static_cast<std::size_t>(std::ranges::find(ranks, world->rank()) - ranks.begin());
-    everyone_ = std::make_shared<const Group>(world, cut.mesh, IntList::counting(cut.mesh.n_axes()),
-                                              Agreement::done);
+    everyone_ =
+        std::make_shared<const Group>(world, cut.mesh, IntList::counting(cut.mesh.n_axes()), Agreement::done);
   }
 
   [[nodiscard]] Tensors run(const Tensors& inputs) {

@@ -6,8 +6,7 @@
 namespace lodestone::engine {
 
 void Parallel::check() const {
-  if (!world)
-    throw core::InvalidArgument("engine::Parallel#no_world", "expected a world of ranks, got none");
+  if (!world) throw core::InvalidArgument("engine::Parallel#no_world", "expected a world of ranks, got none");
   static_cast<void>(mesh.axis_named("data"));
   if (mesh.size() != world->size())
     throw core::InvalidArgument("engine::Parallel#other_ranks",

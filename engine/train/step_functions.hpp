@@ -36,7 +36,7 @@ class Repeated {
 /// A batch, or the items of it that this rank has.
 struct Batch {
   NamedTensors arrays;
-  std::int64_t n_items = 0;  ///< of all ranks
+  std::int64_t n_items = 0;  ///< the items of all ranks
 };
 /// Returns the next batch of a loader's epoch; none at its end.
 [[nodiscard]] std::optional<Batch> next_batch(const Loader& loader);
@@ -63,7 +63,7 @@ class OnBatches {
   CompileOptions options_;
   std::source_location where_;
   Repeated<NamedTensors> alone_;
-  std::vector<std::string> names_;  ///< of the arrays of a batch, for which `together_` was made
+  std::vector<std::string> names_;  ///< arrays of a batch for which `together_` was made
   std::optional<Parallelized> together_;
 };
 
@@ -74,9 +74,9 @@ class StepFunctions {
   using Verdicts = std::function<Tensor(const StepTensors&)>;
   /// `values`: the loss of a batch and its figures. `states`: cells of the network beside those that are
   /// trained. `where`: the place of the model, for messages.
-  StepFunctions(OnBatches::Plain values, std::shared_ptr<const Optimizer> optimizer,
-                Variables states, Verdicts verdicts, const ModelOptions& options,
-                const std::optional<CompileOptions>& plans, std::source_location where);
+  StepFunctions(OnBatches::Plain values, std::shared_ptr<const Optimizer> optimizer, Variables states,
+                Verdicts verdicts, const ModelOptions& options, const std::optional<CompileOptions>& plans,
+                std::source_location where);
   StepFunctions(const StepFunctions&) = delete;
   StepFunctions& operator=(const StepFunctions&) = delete;
 

@@ -49,7 +49,9 @@ TEST_CASE("training: a rank that throws ends it for all, who name the rank", "[e
   const bool is_bad = core::rank_of(MPI_COMM_WORLD) == bad;
   const core::Error error = error_of<core::FormatError>([&] {
     with_mpi_world(MPI_COMM_WORLD, [&](const World& world) {
-      (void)SharedTraining({.more = [&] { return callbacks(ThrowOn(is_bad)); }}).after(data_parallel(world, 8));
+      (void)SharedTraining({.more = [&] {
+        return callbacks(ThrowOn(is_bad));
+      }}).after(data_parallel(world, 8));
     });
   });
   const std::string of = size > 1 && !is_bad ? fmt::format("rank {} of {}: ", bad, size) : "";

@@ -112,8 +112,9 @@ void write_network(const io::run::TrainFolder& folder, const config::TrainConfig
 core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
                      const config::TrainConfig& config, const engine::World& world,
                      std::optional<io::run::NewFolder>& made) {
-  core::StopRequests stop(MPI_COMM_SELF,
-                          arguments.time_limit_min);  // a signal may come to one rank alone; the training agrees
+  core::StopRequests stop(
+      MPI_COMM_SELF,
+      arguments.time_limit_min);  // a signal may come to one rank alone; the training agrees
   const models::vae::VaeRun run{
       .checkpoint = config.output.checkpoint ? folder.checkpoint() : "",
       .history = folder.history(),
@@ -149,10 +150,11 @@ core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArgumen
 void check_ranks(int n_ranks, const config::TrainConfig& config) {
   const models::vae::VaeRecipe& recipe = config.setup.recipe;
   if (n_ranks <= recipe.shards) return;
-  throw core::ConfigError("mt_invert#too_many_ranks",
-                          "expected at most as many ranks as training.shards, {}, got {}; start fewer, or give "
-                          "--shards {}, up to the {} draws of a batch (the network then has other bits)",
-                          recipe.shards, n_ranks, n_ranks, recipe.batch_size);
+  throw core::ConfigError(
+      "mt_invert#too_many_ranks",
+      "expected at most as many ranks as training.shards, {}, got {}; start fewer, or give "
+      "--shards {}, up to the {} draws of a batch (the network then has other bits)",
+      recipe.shards, n_ranks, n_ranks, recipe.batch_size);
 }
 
 }  // namespace
@@ -182,8 +184,7 @@ int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::Co
   if (core::size_of(comm) == 1) return static_cast<int>(train(folder, arguments, config, {}, made));
   core::ExitCode code = core::ExitCode::ok;
   engine::with_mpi_world(
-      comm,
-      [&](const engine::World& world) { code = train(folder, arguments, config, world, made); },
+      comm, [&](const engine::World& world) { code = train(folder, arguments, config, world, made); },
       {.patience_s = arguments.rank_timeout_s});
   return static_cast<int>(code);
 }

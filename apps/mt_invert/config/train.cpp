@@ -134,9 +134,9 @@ VaeRecipe read_recipe(const ConfigTable& table, engine::Dim n_cells) {
                  fmt::format("expected at most the {} draws there are for training, got {}", n_training,
                              recipe.batch_size));
   if (recipe.shards > recipe.batch_size)
-    table.refuse("shards", "more_shards_than_draws",
-                 fmt::format("expected at most the {} draws of a batch, got {}", recipe.batch_size,
-                             recipe.shards));
+    table.refuse(
+        "shards", "more_shards_than_draws",
+        fmt::format("expected at most the {} draws of a batch, got {}", recipe.batch_size, recipe.shards));
   return recipe;
 }
 

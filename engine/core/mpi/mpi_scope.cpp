@@ -44,7 +44,8 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// What a rank is about to print, and the same with its rank, as those have it that it told.
+/// Hashes of the message that a rank is about to print. With its rank in front it is what others print whom
+/// that rank has told.
 struct Spoken {
   std::uint64_t plain = 0, named = 0;
   friend bool is_same(const Spoken& a, const Spoken& b) {
@@ -79,8 +80,8 @@ class SpokenByAll {
   }
   /// Returns the first rank that says the same as this one.
   [[nodiscard]] int first_like_own() const {
-    return static_cast<int>(std::ranges::find_if(all_, [&](const Spoken& each) { return is_same(each, own_); }) -
-                            all_.begin());
+    return static_cast<int>(
+        std::ranges::find_if(all_, [&](const Spoken& each) { return is_same(each, own_); }) - all_.begin());
   }
   /// Returns whether another rank has the message of this one, or this one that of another.
   [[nodiscard]] bool was_told() const {

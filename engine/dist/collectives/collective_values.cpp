@@ -201,7 +201,8 @@ Tensor run_all_reduce(R args) {
   const auto size = static_cast<std::size_t>(group->size());
   // Few bytes go to all ranks at once: one way for a message instead of two.
   if (size == 1 || static_cast<std::size_t>(item.count()) * item_of(x) <= bytes_for_all)
-    return reshape(combined_piece(*group, how, x, flat, std::vector<Box>(size, Box::whole(flat)), number), item)
+    return reshape(combined_piece(*group, how, x, flat, std::vector<Box>(size, Box::whole(flat)), number),
+                   item)
         .eval();
   // Elements are shared evenly, wherever the boundaries of shards are.
   const std::vector<Dim> ends = boundaries(item.count(), group->size(), group->size());

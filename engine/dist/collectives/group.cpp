@@ -53,8 +53,8 @@ std::string Group::name() const { return fmt::format("{} of {}", names_of(mesh_,
 std::uint64_t Group::begin(std::string_view text, const std::source_location& where) const {
   const std::uint64_t number = world_->next_number(id_);
   if (agreement_ == Agreement::each_time)
-    agree(*world_, ranks_, id_, fmt::format("collective {} along {}: {}", number, names_of(mesh_, axes_), text),
-          at_line(where));
+    agree(*world_, ranks_, id_,
+          fmt::format("collective {} along {}: {}", number, names_of(mesh_, axes_), text), at_line(where));
   return detail::mixed(id_, number + 1);
 }
 

@@ -14,7 +14,7 @@
 
 namespace lodestone::engine {
 
-/// Whether ranks compare what they are about to do before each collective, or have compared programs before.
+/// The time at which ranks compare what they do: before each collective, or once, before all of them.
 enum class Agreement : std::uint8_t { each_time, done };
 
 /// The ranks that differ from this one along some axes of a mesh, which communicate.
@@ -25,8 +25,7 @@ class Group {
  public:
   /// Finds the group of this rank. errors: InvalidArgument for a rank outside of the mesh, and a mesh with
   /// ranks outside of the world.
-  Group(World world, const DeviceMesh& mesh, const IntList& axes,
-        Agreement agreement = Agreement::each_time);
+  Group(World world, const DeviceMesh& mesh, const IntList& axes, Agreement agreement = Agreement::each_time);
 
   [[nodiscard]] Transport& transport() const { return *world_; }
   [[nodiscard]] const DeviceMesh& mesh() const { return mesh_; }

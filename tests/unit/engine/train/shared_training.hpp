@@ -26,7 +26,7 @@ struct SharedOptions {
   std::function<engine::Callbacks()> more = {};  ///< each rank makes its own
   std::filesystem::path checkpoint = {};
   std::filesystem::path resume_from = {};
-  std::int64_t batch_size = 18;  ///< of 44 items: the last batch has 8
+  std::int64_t batch_size = 18;  ///< the last batch of 44 items has 8
 };
 
 /// A network with convolutions, batch norms, and noise that the loader makes; the same on every rank. A bias
@@ -35,7 +35,8 @@ class SharedTraining {
  public:
   explicit SharedTraining(const SharedOptions& options) : options_(options) {}
 
-  /// Returns the bytes of all state and of the last figures after a training. `parallel`: none for one process.
+  /// Returns the bytes of all state and of the last figures after a training. `parallel`: none for one
+  /// process.
   [[nodiscard]] std::vector<std::byte> bytes_after(const std::optional<engine::Parallel>& parallel) const {
     return bytes_of(after(parallel));
   }
@@ -78,10 +79,14 @@ class SharedTraining {
 
   SharedOptions options_;
   engine::InitialValues initial_{7, engine::DType::f32};
-  engine::Sequential net_{engine::Linear(3, 16, initial_),    as_image,
-                          engine::Conv(1, 4, initial_, {.window = {3, 3}, .padding = {1, 1}, .bias = engine::Bias::no}), engine::BatchNorm(4, initial_),
-                          engine::tanh,                       as_rows,
-                          engine::Linear(64, 1, initial_)};
+  engine::Sequential net_{
+      engine::Linear(3, 16, initial_),
+      as_image,
+      engine::Conv(1, 4, initial_, {.window = {3, 3}, .padding = {1, 1}, .bias = engine::Bias::no}),
+      engine::BatchNorm(4, initial_),
+      engine::tanh,
+      as_rows,
+      engine::Linear(64, 1, initial_)};
   engine::Loss loss_ = squared;
   engine::Adam adam_{net_, {.learning_rate = 0.02}};
   engine::Loader training_{

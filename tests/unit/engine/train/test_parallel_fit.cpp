@@ -120,8 +120,9 @@ TEST_CASE("fit on ranks: one rank writes, and a resume on others gives the same 
   });
   for (const int n : {1, 3}) {
     CAPTURE(n);
-    CHECK(bytes_on(n, 4, {.checkpoint = folder / "next.safetensors",
-                          .resume_from = folder / "part.safetensors"}) == whole);
+    CHECK(bytes_on(n, 4,
+                   {.checkpoint = folder / "next.safetensors", .resume_from = folder / "part.safetensors"}) ==
+          whole);
   }
   (void)bytes_on(3, 4, {.checkpoint = folder / "other.safetensors"});
   CHECK(bytes_of_file(folder / "other.safetensors") == bytes_of_file(folder / "whole.safetensors"));
@@ -130,20 +131,24 @@ TEST_CASE("fit on ranks: one rank writes, and a resume on others gives the same 
 TEST_CASE("fit on ranks: a rank that throws ends all with its error", "[engine]") {
   const core::Error error = error_of<core::FormatError>([] {
     run_ranks(3, [](const World& world) {
-      (void)SharedTraining({.more = [&] { return callbacks(ThrowOn(world->rank() == 1)); }}).after(data_parallel(world, 6));
+      (void)SharedTraining({.more = [&] {
+        return callbacks(ThrowOn(world->rank() == 1));
+      }}).after(data_parallel(world, 6));
     });
   });
   CHECK_THAT(error, HasId("broken", {"a broken callback"}));
 }
 
-TEST_CASE("fit on ranks: numbers that are not finite are found in the whole batch, with one text", "[engine]") {
+TEST_CASE("fit on ranks: numbers that are not finite are found in the whole batch, with one text",
+          "[engine]") {
   std::array<std::string, 2> said;
   run_ranks(2, [&](const World& world) {
     InitialValues initial(7, DType::f32);
     const Linear net(1, 1, initial);
     std::vector<float> x(16, 1.0F);
     x[13] = 1e30F;  // an item of the last rank
-    const Dataset data(NamedTensors{{"input", Tensor::from(x, {16, 1})}, {"target", zeros({16, 1}, DType::f32)}});
+    const Dataset data(
+        NamedTensors{{"input", Tensor::from(x, {16, 1})}, {"target", zeros({16, 1}, DType::f32)}});
     const Model model(net, tests::squared, Adam(net), {.parallel = data_parallel(world, 4)});
     said[static_cast<std::size_t>(world->rank())] =
         error_of<core::SolverError>([&] {
@@ -157,15 +162,18 @@ TEST_CASE("fit on ranks: numbers that are not finite are found in the whole batc
 
 TEST_CASE("fit on ranks: ranks and meshes that do not fit are refused", "[engine]") {
   const auto refused = [](const std::function<Parallel(const World&)>& make) {
-    return error_of<core::InvalidArgument>([&] {
-      run_ranks(2, [&](const World& world) { (void)SharedTraining({}).after(make(world)); });
-    });
+    return error_of<core::InvalidArgument>(
+        [&] { run_ranks(2, [&](const World& world) { (void)SharedTraining({}).after(make(world)); }); });
   };
   CHECK_THAT(refused([](const World& world) { return data_parallel(world, 1); }),
              HasId("too_many_ranks", {"1 shards", "2"}));
-  CHECK_THAT(refused([](const World& world) { return Parallel{world, DeviceMesh({{"model", 2}})}; }),
+  CHECK_THAT(refused([](const World& world) {
+               return Parallel{world, DeviceMesh({{"model", 2}})};
+             }),
              HasId("no_such_axis", {"data", "model"}));
-  CHECK_THAT(refused([](const World& world) { return Parallel{world, DeviceMesh({{"data", 1, 4}})}; }),
+  CHECK_THAT(refused([](const World& world) {
+               return Parallel{world, DeviceMesh({{"data", 1, 4}})};
+             }),
              HasId("other_ranks", {"2 ranks"}));
 }
 
@@ -188,6 +196,8 @@ TEST_CASE("loader: shards of a batch are its items, made shard by shard", "[engi
   CHECK(part.n_items_of_next() == 0);
   CHECK_FALSE(part.next());
   CHECK(loader.of_shards({0, 1, 12}).next()->at("x").count() == 11);  // fewer items than shards: all
-  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)loader.of_shards({2, 2, 4}); }),
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)loader.of_shards({2, 2, 4});
+             }),
              HasId("wrong_shards", {"0 to 3", "2 to 1"}));
 }
