@@ -108,8 +108,8 @@ TEST_CASE("parallelize: cells take their new pieces in the memory of the old one
     const CompileStats before = step.stats();
     for (int i = 0; i < 3; ++i) (void)step(training.batch());
     const CompileStats after = step.stats();
-    // Two of the thirteen cells get new memory: they are ready before the last sum, which may fail.
-    if (after.n_undonated - before.n_undonated > 3 * 2 || after.n_traces != 1 || after.n_hits != 4)
+    // Four of the thirteen cells get new memory: they are ready before the last sum, which may fail.
+    if (after.n_undonated - before.n_undonated > 3 * 4 || after.n_traces != 1 || after.n_hits != 4)
       throw core::InvalidArgument("test#memory", "{} arrays in new memory, {} recordings, {} hits",
                                   after.n_undonated - before.n_undonated, after.n_traces, after.n_hits);
   });
@@ -147,6 +147,19 @@ TEST_CASE("parallelize: a batch norm of a cut batch is cut into its sums", "[eng
   CHECK(cut.find("all_gather") == std::string::npos);
   (void)on(1, 1, whole);  // with one shard there is no reason for another op
   CHECK(whole.find("= batch_norm") != std::string::npos);
+}
+
+TEST_CASE("parallelize: a small sum is one message to each rank, and steps compare nothing", "[engine]") {
+  run_ranks(3, [](const World& world) {
+    const auto step = parallelize([](const Tensors& in) -> Tensors { return {sum(square(in[0]))}; }, world,
+                                  DeviceMesh({{"data", 3, 6}}), {.pins = {{"0", "[data]"}}});
+    (void)step({waves_of({12, 6}, 0.7)});
+    const auto before = world->counts();
+    (void)step({waves_of({12, 6}, 0.7)})[0].item<float>();
+    const auto n = world->counts().messages - before.messages, bytes = world->counts().bytes - before.bytes;
+    // Of six shards a rank has two: each pair is a subtree by itself or its halves are.
+    if (n > 2 * 2 || bytes != n * 4) throw core::InvalidArgument("test#messages", "{} of {} bytes", n, bytes);
+  });
 }
 
 TEST_CASE("parallelize: inputs may come in pieces, with the bytes of whole ones", "[engine]") {

@@ -124,7 +124,11 @@ TEST_CASE("fit on ranks: one rank writes, and a resume on others gives the same 
                    {.checkpoint = folder / "next.safetensors", .resume_from = folder / "part.safetensors"}) ==
           whole);
   }
-  (void)bytes_on(3, 4, {.checkpoint = folder / "other.safetensors"});
+  run_ranks(3, [&](const World& world) {
+    const std::string own = world->rank() == 0 ? "other.safetensors" : "none.safetensors";
+    (void)SharedTraining({.checkpoint = folder / own}).after(data_parallel(world, 4));
+  });
+  CHECK_FALSE(std::filesystem::exists(folder / "none.safetensors"));
   CHECK(bytes_of_file(folder / "other.safetensors") == bytes_of_file(folder / "whole.safetensors"));
 }
 
