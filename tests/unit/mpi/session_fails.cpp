@@ -26,8 +26,7 @@ int main(int argc, char** argv) {
     if (how.starts_with("told")) {
       const SolverError error("solver", "singular matrix");
       const int bad = how == "told first" ? 0 : mpi.size() - 1;
-      throw mpi.rank() == last ? error
-                               : SolverError(Worded{of_rank(last, mpi.size(), error.what()), "solver"});
+      throw mpi.rank() == bad ? error : SolverError(Worded{of_rank(bad, mpi.size(), error.what()), "solver"});
     }
     MPI_Barrier(mpi.world());
     return 0;
