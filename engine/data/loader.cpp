@@ -143,6 +143,7 @@ Loader::Loader(const Dataset& dataset, LoaderOptions options)
       made_for_(add_state("made_for", integers(made_for(impl_->dataset, impl_->options)))) {}
 
 std::int64_t Loader::n_batches() const { return impl_->n_batches; }
+std::int64_t Loader::batch_size() const { return impl_->options.batch_size; }
 const Dataset& Loader::dataset() const { return impl_->dataset; }
 std::int64_t Loader::epoch() const { return cursor_.value().data<std::int64_t>()[0]; }
 

@@ -47,7 +47,8 @@ class Loader : public Stateful {
   /// Begins at the first batch. errors: InvalidArgument for impossible sizes, or no batch in an epoch.
   explicit Loader(const Dataset& dataset, LoaderOptions options = {});
 
-  [[nodiscard]] std::int64_t n_batches() const;  ///< number of batches of an epoch
+  [[nodiscard]] std::int64_t n_batches() const;   ///< number of batches of an epoch
+  [[nodiscard]] std::int64_t batch_size() const;  ///< items of a batch, but for a smaller last one
   [[nodiscard]] const Dataset& dataset() const;
   [[nodiscard]] std::int64_t epoch() const;  ///< number of the epoch of the next batch, counted from 0
 

@@ -91,6 +91,11 @@ Tensors Model::values_of_batch(const NamedTensors& batch) const {
 FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validation,
                       const FitOptions& options) const {
   const std::optional<Parallel>& parallel = options_.parallel;
+  if (parallel && data.batch_size() < parallel->n_shards())
+    throw core::InvalidArgument("engine::Model#more_shards_than_items",
+                                "expected batches of at least as many items as shards, {}, got {} {}; take "
+                                "larger batches or fewer shards",
+                                parallel->n_shards(), data.batch_size(), at_line(where_));
   Training training(net_, *optimizer_, share_of(data, parallel), validation, options.callbacks, figures_,
                     parallel ? parallel->world : World());
   std::optional<Loader> checked_on;

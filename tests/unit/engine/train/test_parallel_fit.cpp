@@ -164,11 +164,13 @@ TEST_CASE("fit on ranks: numbers that are not finite are found in the whole batc
   CHECK(said[0].find("first number that is not finite came from") != std::string::npos);
 }
 
-TEST_CASE("fit on ranks: ranks and meshes that do not fit are refused", "[engine]") {
+TEST_CASE("fit on ranks: ranks, meshes and batches that do not fit are refused", "[engine]") {
   const auto refused = [](const std::function<Parallel(const World&)>& make) {
     return error_of<core::InvalidArgument>(
         [&] { run_ranks(2, [&](const World& world) { (void)SharedTraining({}).after(make(world)); }); });
   };
+  CHECK_THAT(refused([](const World& world) { return data_parallel(world, 19); }),
+             HasId("more_shards_than_items", {"19", "18"}));
   CHECK_THAT(refused([](const World& world) { return data_parallel(world, 1); }),
              HasId("too_many_ranks", {"1 shards", "2"}));
   CHECK_THAT(refused([](const World& world) {
