@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: one line shares a training out among the processes that mpirun starts. Figures and the file
-// have the same bits on 1 to 8 of them.
+// What this shows: one line shares a training out among the processes that mpirun starts. Figures and the
+// file have the same bits on 1 to 8 of them.
 //
 // Equation: min mean (f(x; w) − y)², f dense layers with tanh and a batch norm, y = sin 3x; Adam
 //
