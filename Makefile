@@ -39,7 +39,7 @@ adversary: build ## attack the program (N=10000 attacks, SEED=… repeats a tria
 fuzz: setup-tests ## libFuzzer on every reader (READERS="edi toml", RUNS=100000; default: all, 2000 inputs each)
 	scripts/fuzz.sh $(READERS) --runs $(or $(RUNS),2000)
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|selftest3d|physics|physics3d|scaling|inversion|engine|compile|latent|runs|estimates|defaults|checked|surveys|peers, default all; SURVEY=FOLDER of EDI files for surveys)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|selftest3d|physics|physics3d|scaling|inversion|engine|compile|latent|ranks|runs|estimates|defaults|checked|surveys|peers, default all; SURVEY=FOLDER of EDI files for surveys)
 	python3 benchmarks/run.py $(BENCH) $(if $(SURVEY),--survey $(SURVEY))
 
 results: bench ## measure accuracy and speed, rewrite the tables of docs/results (after `make peers`)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [selftest3d] [physics] [physics3d] [scaling] [inversion] [engine] [compile] [latent] [runs] [estimates] [defaults] [checked] [surveys] [peers] [--build-dir DIR] [--ranks N] [--survey FOLDER] [--no-build]
+"""usage: run.py [selftest] [selftest3d] [physics] [physics3d] [scaling] [inversion] [engine] [compile] [latent] [ranks] [runs] [estimates] [defaults] [checked] [surveys] [peers] [--build-dir DIR] [--ranks N] [--survey FOLDER] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 `selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json.
-`selftest3d` is the same of volumes (about 20 minutes of two cores). `scaling`, `runs` and `estimates`: runs.py; `defaults`: defaults.py (about an hour of one core); `checked`: checked.py (ten minutes); `surveys`: surveys.py, with --survey of the EDI files of a folder, else of the bundled ones.
+`selftest3d` is the same of volumes (about 20 minutes of two cores). `ranks` starts two of them. `scaling`, `runs` and `estimates`: runs.py; `defaults`: defaults.py (about an hour of one core); `checked`: checked.py (ten minutes); `surveys`: surveys.py, with --survey of the EDI files of a folder, else of the bundled ones.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ import surveys
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
 PROGRAMS = {"selftest": ["mt_invert"], "selftest3d": ["mt_invert"], "physics": ["bench_physics_mt2d"], "physics3d": ["bench_physics_mt3d"], "scaling": ["bench_scaling"],
-            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "compile": ["bench_engine", "bench_compile"], "latent": ["bench_latent"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "defaults": ["mt_invert"], "checked": ["mt_invert"], "surveys": ["mt_invert"], "peers": ["bench_peers"]}
+            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "compile": ["bench_engine", "bench_compile"], "latent": ["bench_latent"], "ranks": ["bench_ranks"], "runs": ["mt_invert", "bench_inversion"], "estimates": ["mt_invert", "bench_inversion"], "defaults": ["mt_invert"], "checked": ["mt_invert"], "surveys": ["mt_invert"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTESTS = {"selftest": [], "selftest3d": ["layered3d", "derivatives3d", "commemi3d1", "commemi3d2", "dtm1", "two_mountain_3d"]}  # none: those that take seconds
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
@@ -100,6 +100,8 @@ def results_of(name, ranks, folder, survey=None):
         return surveys.measured(folder / "bin" / "mt_invert", survey)
     if name == "defaults":
         return defaults.measured(folder / "bin" / "mt_invert", RESULTS / "run" / "defaults")
+    if name == "ranks":
+        ranks = max(ranks, 2)
     documents = [measure(program, ranks, folder) for program in PROGRAMS[name] if program != "mt_invert"]
     header, rows = documents[0]["header"], [row for document in documents for row in document["results"]]
     if name == "runs":

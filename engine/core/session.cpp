@@ -29,26 +29,35 @@ Session::~Session() {
   while (!scopes_.empty()) scopes_.pop_back();
 }
 
+LastWords last_words_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return {known.exit_code(), known.what(), std::string(known.place())};
+  } catch (const std::filesystem::filesystem_error& of_files) {
+    return {ExitCode::file, of_files.what(), "core::Session#file_system"};
+  } catch (const std::bad_alloc&) {
+    return {ExitCode::unexpected,
+            "[memory] the program needs more memory than there is; use a smaller mesh, fewer data or "
+            "more ranks on more machines",
+            "memory#exhausted"};
+  } catch (const std::exception& other) {
+    return {ExitCode::unexpected,
+            fmt::format("[unexpected] {}; please report this with the command you ran", other.what()),
+            "unexpected#exception"};
+  } catch (...) {
+    return {ExitCode::unexpected,
+            "[unexpected] an exception of unknown type; please report this with the command you ran",
+            "unexpected#unknown_type"};
+  }
+}
+
 int Session::run(const std::function<int()>& body) {
   try {
     return body();
-  } catch (const Error& error) {
-    return fail(static_cast<int>(error.exit_code()), error.what(), error.place());
-  } catch (const std::filesystem::filesystem_error& error) {
-    return fail(static_cast<int>(ExitCode::file), error.what(), "core::Session#file_system");
-  } catch (const std::bad_alloc&) {
-    return fail(static_cast<int>(ExitCode::unexpected),
-                "[memory] the program needs more memory than there is; use a smaller mesh, fewer data or "
-                "more ranks on more machines",
-                "memory#exhausted");
-  } catch (const std::exception& error) {
-    return fail(static_cast<int>(ExitCode::unexpected),
-                fmt::format("[unexpected] {}; please report this with the command you ran", error.what()),
-                "unexpected#exception");
   } catch (...) {
-    return fail(static_cast<int>(ExitCode::unexpected),
-                "[unexpected] an exception of unknown type; please report this with the command you ran",
-                "unexpected#unknown_type");
+    const LastWords words = last_words_of(std::current_exception());
+    return fail(static_cast<int>(words.code), words.text, words.place);
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/error.hpp"
+
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,6 +24,15 @@ class SubsystemScope {
   /// program can end in the normal way.
   virtual void abort(int exit_code) noexcept { (void)exit_code; }
 };
+
+/// The message of a program that ends by an exception.
+struct LastWords {
+  ExitCode code = ExitCode::unexpected;
+  std::string text;
+  std::string place;  ///< as `Error::place`
+};
+/// Returns them, also for exceptions of the standard library: those of file systems count as file errors.
+[[nodiscard]] LastWords last_words_of(const std::exception_ptr& error);
 
 /// The first local of `main`: owns the subsystem scopes in the order given and takes them down in reverse
 /// order, last of all.

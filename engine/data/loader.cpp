@@ -44,7 +44,8 @@ std::string text_of(const std::vector<std::int64_t>& of) {
 }  // namespace
 
 struct Loader::Impl {
-  Impl(const Dataset& given, LoaderOptions chosen) : dataset(given), options(std::move(chosen)) {
+  Impl(const Dataset& given, LoaderOptions chosen, BatchShards some = {})
+      : dataset(given), options(std::move(chosen)), shards(some) {
     if (options.batch_size < 1 || options.read_ahead < 0) {
       throw core::InvalidArgument(
           "engine::Loader#wrong_options",
@@ -85,6 +86,25 @@ struct Loader::Impl {
 
   NamedTensors make(Place place) {
     const std::vector<std::int64_t> items = items_of(place);
+    if (std::ssize(items) < shards.n || shards.n == 1) return made_of(items, place);
+    const auto begin_of = [&](int shard) { return std::ssize(items) * shard / shards.n; };
+    if (!options.transform)
+      return made_of(
+          std::span(items).subspan(static_cast<std::size_t>(begin_of(shards.first)),
+                                   static_cast<std::size_t>(begin_of(shards.last) - begin_of(shards.first))),
+          place);
+    std::map<std::string, Tensors> parts;
+    for (int shard = shards.first; shard < shards.last; ++shard) {
+      const auto n = static_cast<std::size_t>(begin_of(shard + 1) - begin_of(shard));
+      const auto own = std::span(items).subspan(static_cast<std::size_t>(begin_of(shard)), n);
+      for (const auto& [name, tensor] : made_of(own, place)) parts[name].push_back(tensor);
+    }
+    NamedTensors batch;
+    for (const auto& [name, tensors] : parts) batch.emplace(name, concatenate(tensors, 0).eval());
+    return batch;
+  }
+
+  NamedTensors made_of(std::span<const std::int64_t> items, Place place) const {
     NamedTensors batch = dataset.items(items, options.device);
     if (!options.transform) return batch;
     try {
@@ -106,6 +126,7 @@ struct Loader::Impl {
 
   Dataset dataset;
   LoaderOptions options;
+  BatchShards shards;
   std::int64_t n_batches = 0;
   std::int64_t order_epoch = -1;  ///< whose order is at hand
   std::vector<std::int64_t> order;
@@ -122,6 +143,7 @@ Loader::Loader(const Dataset& dataset, LoaderOptions options)
       made_for_(add_state("made_for", integers(made_for(impl_->dataset, impl_->options)))) {}
 
 std::int64_t Loader::n_batches() const { return impl_->n_batches; }
+std::int64_t Loader::batch_size() const { return impl_->options.batch_size; }
 const Dataset& Loader::dataset() const { return impl_->dataset; }
 std::int64_t Loader::epoch() const { return cursor_.value().data<std::int64_t>()[0]; }
 
@@ -142,6 +164,23 @@ std::optional<NamedTensors> Loader::next() const {
   NamedTensors batch = impl_->batch({at[0], at[1]});
   cursor_.assign(integers({at[0], at[1] + 1}));
   return batch;
+}
+
+std::int64_t Loader::n_items_of_next() const {
+  const std::int64_t batch = cursor_.value().data<std::int64_t>()[1];
+  if (batch >= impl_->n_batches) return 0;
+  const std::int64_t size = impl_->options.batch_size;
+  return std::min(size, impl_->dataset.size() - batch * size);
+}
+
+Loader Loader::of_shards(BatchShards shards) const {
+  if (shards.first < 0 || shards.last <= shards.first || shards.last > shards.n)
+    throw core::InvalidArgument("engine::Loader#wrong_shards",
+                                "{}: expected one or more of the shards 0 to {} of a batch, got {} to {}",
+                                impl_->dataset.location(), shards.n - 1, shards.first, shards.last - 1);
+  Loader result = *this;
+  result.impl_ = std::make_shared<Impl>(impl_->dataset, impl_->options, shards);
+  return result;
 }
 
 }  // namespace lodestone::engine

@@ -33,6 +33,12 @@ struct LoaderOptions {
 [[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item,
                               Device device = default_device());
 
+/// The shards of a batch that one of several ranks reads: `first` to `last` - 1 of `n`. Shard k of a batch of
+/// m items begins at item floor(k m / n).
+struct BatchShards {
+  int first = 0, last = 1, n = 1;
+};
+
 /// Gives a dataset batch by batch, epoch after epoch. What comes depends only on dataset, options, epoch and
 /// number of the batch, not on threads or on what came before. So the cursor, which is its state, is all that
 /// is needed to go on. Copies share the cursor.
@@ -41,7 +47,8 @@ class Loader : public Stateful {
   /// Begins at the first batch. errors: InvalidArgument for impossible sizes, or no batch in an epoch.
   explicit Loader(const Dataset& dataset, LoaderOptions options = {});
 
-  [[nodiscard]] std::int64_t n_batches() const;  ///< number of batches of an epoch
+  [[nodiscard]] std::int64_t n_batches() const;   ///< number of batches of an epoch
+  [[nodiscard]] std::int64_t batch_size() const;  ///< items of a batch, but for a smaller last one
   [[nodiscard]] const Dataset& dataset() const;
   [[nodiscard]] std::int64_t epoch() const;  ///< number of the epoch of the next batch, counted from 0
 
@@ -49,6 +56,12 @@ class Loader : public Stateful {
   /// errors: those of the source and of the transform; InvalidArgument when the state belongs to a loader of
   /// another size, seed or order.
   [[nodiscard]] std::optional<NamedTensors> next() const;
+  /// Returns the number of items of the next batch, in all its shards; 0 at the end of the epoch.
+  [[nodiscard]] std::int64_t n_items_of_next() const;
+  /// Returns a loader that hands out these shards of each batch, and shares the cursor. The transform is
+  /// called for one shard at a time. A batch with fewer items than shards comes whole. errors:
+  /// InvalidArgument for shards that are no such.
+  [[nodiscard]] Loader of_shards(BatchShards shards) const;
 
  private:
   struct Impl;

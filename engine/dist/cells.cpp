@@ -121,6 +121,11 @@ void renew_piece(const Variable& cell, const Variable& piece, const Placement& p
   }
 }
 
+Tensor gathered(const Tensor& piece, const Placement& place, const Shape& whole, const World& world) {
+  const Placement all{whole_layout(whole.rank(), place.mesh), place.mesh};
+  return relaid(*world, route(place, all, whole), piece, piece.dtype(), number_of_move(*world));
+}
+
 Tensor gathered(const Variable& variable, std::source_location) {
   const Tensor value = variable.value();
   const Kept* known = piece_of(value);

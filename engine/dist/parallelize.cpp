@@ -24,42 +24,90 @@ const Subgraph* called_by(const Instruction& each) {
   return nullptr;
 }
 
-/// Records a program anew on other inputs, with what its calls do instead of them.
-Tensors with_calls_open(const Program& program, const Tensors& inputs) {
+/// Returns what an instruction does on these operands, recorded anew.
+using Rerecord = std::function<Tensors(std::size_t instruction, const Tensors& in)>;
+
+Tensors as_it_was(const Instruction& each, const Tensors& in) {
+  const Tensor result = record(*each.op, in, each.attrs, each.where);
+  return each.op->results ? elements_of(result, each.where) : Tensors{result};
+}
+
+/// Records a program anew on other inputs.
+Tensors recorded_again(const Program& program, const Tensors& inputs, const Rerecord& rerecord) {
   Tensors values(program.values().size());
   for (ValueId id = 0; id < values.size(); ++id) {
     const Value& value = program.values()[id];
     if (value.from == Value::From::input) values[id] = inputs[value.of];
     if (value.from == Value::From::constant) values[id] = program.constants()[value.of];
   }
-  for (const Instruction& each : program.instructions()) {
+  for (std::size_t i = 0; i < program.instructions().size(); ++i) {
+    const Instruction& each = program.instructions()[i];
     Tensors in;
     for (const ValueId id : program.operands(each)) in.push_back(values[id]);
-    const Subgraph* body = called_by(each);
-    Tensors out;
-    if (body != nullptr) {
-      out = (*body)(in);
-    } else {
-      const Tensor result = record(*each.op, in, each.attrs, each.where);
-      out = each.op->results ? elements_of(result, each.where) : Tensors{result};
-    }
-    std::ranges::copy(out, values.begin() + each.first_result);
+    std::ranges::copy(rerecord(i, in), values.begin() + each.first_result);
   }
   Tensors outputs;
   for (const ValueId id : program.outputs()) outputs.push_back(values[id]);
   return outputs;
 }
 
+Program rewritten(const Program& program, const Rerecord& rerecord, std::source_location where) {
+  std::vector<Aval> avals;
+  for (ValueId id = 0; id < program.n_inputs(); ++id) avals.push_back(program.values()[id].aval);
+  const auto again = [&](const Tensors& inputs) { return recorded_again(program, inputs, rerecord); };
+  return Program::of(Trace::without_values(again, avals, where));
+}
+
 /// Returns a program without calls, so that layouts pass through what they do.
 Program without_calls(Program program, std::source_location where) {
+  const auto open = [&](std::size_t i, const Tensors& in) {
+    const Instruction& each = program.instructions()[i];
+    const Subgraph* body = called_by(each);
+    return body != nullptr ? (*body)(in) : as_it_was(each, in);
+  };
   while (std::ranges::any_of(program.instructions(),
-                             [](const Instruction& each) { return called_by(each) != nullptr; })) {
-    std::vector<Aval> avals;
-    for (ValueId id = 0; id < program.n_inputs(); ++id) avals.push_back(program.values()[id].aval);
-    const auto open = [&](const Tensors& inputs) { return with_calls_open(program, inputs); };
-    program = Program::of(Trace::without_values(open, avals, where));
-  }
+                             [](const Instruction& each) { return called_by(each) != nullptr; }))
+    program = rewritten(program, open, where);
   return program;
+}
+
+/// Returns whether an operand is cut where a composite needs all of it, as a batch norm does of a batch.
+bool needs_whole_of_cut(const Program& program, const LayoutTable& table, const DeviceMesh& mesh,
+                        std::size_t i) {
+  const Instruction& each = program.instructions()[i];
+  if (!each.op->decompose) return false;
+  const AxisMap map = axis_map_of(program, each);
+  const auto operands = program.operands(each);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const std::vector<Cut>& cuts = table.values[operands[k]].cuts;
+    for (std::size_t axis = 0; axis < std::min(cuts.size(), map.inputs[k].size()); ++axis) {
+      const int label = map.inputs[k][axis].label;
+      const bool can_be_cut =
+          label >= 0 && map.labels[static_cast<std::size_t>(label)].kind != Label::Kind::whole;
+      if (mesh.shards_along(cuts[axis].axes) > 1 && !can_be_cut) return true;
+    }
+  }
+  return false;
+}
+
+/// Replaces composites that would gather what is cut by the ops that they consist of, whose sums can be cut.
+/// Depends on layouts alone, so that bits do not depend on the number of ranks. Returns whether there were
+/// some.
+bool decompose_where_cut(Program& program, const LayoutTable& table, const DeviceMesh& mesh,
+                         std::source_location where) {
+  std::vector<bool> opens;
+  for (std::size_t i = 0; i < program.instructions().size(); ++i)
+    opens.push_back(needs_whole_of_cut(program, table, mesh, i));
+  if (std::ranges::find(opens, true) == opens.end()) return false;
+  const auto open = [&](std::size_t i, const Tensors& in) {
+    const Instruction& each = program.instructions()[i];
+    if (!opens[i]) return as_it_was(each, in);
+    const Tensor out = record(*each.op, in, each.attrs, each.where);
+    const Tensor result = each.op->decompose({*each.op, in, out, each.attrs, each.where});
+    return each.op->results ? elements_of(result, each.where) : Tensors{result};
+  };
+  program = rewritten(program, open, where);
+  return true;
 }
 
 /// Recordings that are kept at a time; beyond them the oldest goes.
@@ -73,7 +121,8 @@ struct CutCell {
 
 /// A recorded function as ranks run it, and the calls that it is for.
 struct Entry {
-  std::vector<Aval> arguments;
+  std::vector<Aval> arguments;  ///< as on one machine
+  GivenAs given = GivenAs::whole;
   std::vector<HostChoice> choices;
   std::vector<CutCell> cells;
   std::vector<Feed> feeds;
@@ -81,20 +130,21 @@ struct Entry {
   std::shared_ptr<const CutProgram> cut;
   Compiled run;
 
-  [[nodiscard]] bool fits(std::span<const Aval> avals) const {
-    return std::ranges::equal(arguments, avals) &&
+  [[nodiscard]] bool fits(std::span<const Aval> avals, GivenAs how) const {
+    return given == how && std::ranges::equal(arguments, avals) &&
            std::ranges::all_of(choices, [](const HostChoice& each) { return each.now() == each.then; });
   }
 };
 
-/// Returns the layouts of inputs: pieces of cells, all else whole.
+/// Returns the layouts of inputs: pieces of cells, and of arguments that are given so; all else whole.
 std::vector<MeshLayout> layouts_of_inputs(const RecordedFunction& recorded, const LayoutTable& table,
-                                          const DeviceMesh& mesh) {
+                                          const DeviceMesh& mesh, GivenAs given) {
   std::vector<MeshLayout> result;
   for (ValueId id = 0; id < recorded.program.n_inputs(); ++id) {
     const bool is_cell = id >= recorded.n_arguments() && id < recorded.n_arguments() + recorded.read.size();
-    result.push_back(is_cell ? table.values[id]
-                             : whole_layout(recorded.program.values()[id].aval.shape.rank(), mesh));
+    const bool is_piece = is_cell || (given == GivenAs::pieces && id < recorded.n_arguments());
+    result.push_back(is_piece ? table.values[id]
+                              : whole_layout(recorded.program.values()[id].aval.shape.rank(), mesh));
   }
   return result;
 }
@@ -164,41 +214,73 @@ class Parallelized::State {
 
   [[nodiscard]] Tensors call(const Tensors& arguments, const std::source_location& where) {
     if (StateScope::is_open() || std::ranges::any_of(arguments, may_be_followed)) return f_(arguments);
-    std::vector<Aval> avals = avals_of(arguments);
-    auto entry = std::ranges::find_if(entries_, [&](const auto& each) { return each->fits(avals); });
-    if (entry == entries_.end()) {
-      std::shared_ptr<const Entry> made = entry_for(std::move(avals), where);
-      if (!made) return f_(arguments);
-      if (entries_.size() == most_entries) entries_.erase(entries_.begin());
-      entry = entries_.insert(entries_.end(), std::move(made));
-    }
-    latest_ = *entry;
+    if (!find_entry(avals_of(arguments), GivenAs::whole, where)) return f_(arguments);
     return run(*latest_, arguments, where);
+  }
+
+  [[nodiscard]] Tensors call_with_pieces(const Tensors& pieces, const std::vector<Shape>& whole,
+                                         const std::source_location& where) {
+    std::vector<Aval> avals = avals_of(pieces);
+    if (whole.size() != pieces.size())
+      throw core::InvalidArgument("parallelize#wrong_pieces",
+                                  "expected a shape of all for each of {} pieces, got {} {}", pieces.size(),
+                                  whole.size(), at_line(where));
+    for (std::size_t i = 0; i < avals.size(); ++i) avals[i].shape = whole[i];
+    if (StateScope::is_open() || std::ranges::any_of(pieces, may_be_followed) ||
+        !find_entry(avals, GivenAs::pieces, where))
+      throw core::InvalidArgument("parallelize#followed_pieces",
+                                  "expected a call outside of transforms, which see whole tensors alone {}",
+                                  at_line(where));
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Shape expected = box_of(latest_->cut->inputs[i], whole[i], mesh_, world_->rank()).shape;
+      if (!(pieces[i].shape() == expected))
+        throw core::ShapeError("parallelize#wrong_piece", "expected a piece {} of input {}, {}, got {} {}",
+                               expected.text(), i, whole[i].text(), pieces[i].shape().text(), at_line(where));
+    }
+    return run(*latest_, pieces, where);
   }
 
   [[nodiscard]] std::string explain() const { return latest_ ? explained(*latest_->cut, latest_->pins) : ""; }
   [[nodiscard]] CompileStats stats() const { return latest_ ? latest_->run.stats() : CompileStats(); }
 
  private:
+  /// Finds or makes what runs for such arguments. Returns false if there can be none.
+  [[nodiscard]] bool find_entry(std::vector<Aval> avals, GivenAs given, const std::source_location& where) {
+    auto entry = std::ranges::find_if(entries_, [&](const auto& each) { return each->fits(avals, given); });
+    if (entry == entries_.end()) {
+      std::shared_ptr<const Entry> made = entry_for(std::move(avals), given, where);
+      if (!made) return false;
+      if (entries_.size() == most_entries) entries_.erase(entries_.begin());
+      entry = entries_.insert(entries_.end(), std::move(made));
+    }
+    latest_ = *entry;
+    return true;
+  }
+
   /// Records the function and cuts it. Null: it captured what a transform may follow.
-  [[nodiscard]] std::shared_ptr<const Entry> entry_for(std::vector<Aval> avals,
+  [[nodiscard]] std::shared_ptr<const Entry> entry_for(std::vector<Aval> avals, GivenAs given,
                                                        const std::source_location& where) const {
     const HostStateScope host;
     std::optional<RecordedFunction> recorded = recorded_function(f_, avals, where);
     if (!recorded) return {};
     recorded->program = without_calls(std::move(recorded->program), where);
-    const LayoutTask task = task_of(*recorded, mesh_, options_);
+    LayoutTask task = task_of(*recorded, mesh_, options_, given);
     LayoutTable table = propagate(recorded->program, mesh_, task);
-    std::vector<MeshLayout> in = layouts_of_inputs(*recorded, table, mesh_),
+    while (decompose_where_cut(recorded->program, table, mesh_, where)) {
+      task = task_of(*recorded, mesh_, options_, given);
+      table = propagate(recorded->program, mesh_, task);
+    }
+    std::vector<MeshLayout> in = layouts_of_inputs(*recorded, table, mesh_, given),
                             out = layouts_of_outputs(*recorded, table, mesh_);
     const auto cut = std::make_shared<const CutProgram>(
         CutProgram{std::move(recorded->program), std::move(table), std::move(in), std::move(out), mesh_});
     check_same_program(*cut, *world_, where_);
     std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
     Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
-    return std::make_shared<const Entry>(
-        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
-              compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
+    return std::make_shared<const Entry>(Entry{
+        std::move(avals), given, host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
+        compile(std::move(of_rank),
+                {.level = options_.level, .breaks = Breaks::refused, .budget = options_.budget}, where_)});
   }
 
   [[nodiscard]] Tensors run(const Entry& entry, const Tensors& arguments,
@@ -220,6 +302,11 @@ class Parallelized::State {
 
 Tensors Parallelized::operator()(const Tensors& inputs, std::source_location where) const {
   return state_->call(inputs, where);
+}
+
+Tensors Parallelized::of_pieces(const Tensors& pieces, const std::vector<Shape>& whole,
+                                std::source_location where) const {
+  return state_->call_with_pieces(pieces, whole, where);
 }
 
 std::string Parallelized::explain() const { return state_->explain(); }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/compile/compile.hpp"
-#include "engine/dist/layout/layout.hpp"
+#include "engine/dist/layout/redistribute.hpp"
 #include "engine/dist/transport/transport.hpp"
 #include "engine/record/function.hpp"
 #include "engine/record/variable.hpp"
@@ -30,6 +30,8 @@ struct ParallelOptions {
   std::vector<Pin> pins = {};
   std::vector<std::string> inputs = {};   ///< names of the inputs; others are "0", "1", …
   std::vector<NamedVariable> cells = {};  ///< names of cells; others have those of their variables
+  Level level = Level::O1;                ///< level of the compiled function of a rank
+  std::size_t budget = 0;                 ///< as `CompileOptions::budget`
 };
 
 /// A function with what was made of it for the ranks of a mesh; copies share it. Used by the thread of its
@@ -43,6 +45,11 @@ class Parallelized {
   /// collectives in f, and where ranks have recorded other programs.
   Tensors operator()(const Tensors& inputs,
                      std::source_location where = std::source_location::current()) const;
+  /// Returns the same where this rank has of each input the piece that its pin gives it; inputs without a pin
+  /// are whole. shapes: `whole`, those of the inputs on one machine. errors: also ShapeError for a piece of
+  /// another shape, and InvalidArgument inside of a transform or of `compile`.
+  Tensors of_pieces(const Tensors& pieces, const std::vector<Shape>& whole,
+                    std::source_location where = std::source_location::current()) const;
   /// Returns a line per value and instruction of what ran last: layout, why, bytes that all ranks receive and
   /// the line of the code. The last line totals bytes and repeated work. Nothing before the first call.
   [[nodiscard]] std::string explain() const;
@@ -70,5 +77,9 @@ class Parallelized {
 /// way is an error, but inside of a parallelized function. collective over its mesh.
 [[nodiscard]] Tensor gathered(const Variable& variable,
                               std::source_location where = std::source_location::current());
+/// Returns a tensor of which each rank has its piece, whole on all of them. shapes: `whole`, that of all.
+/// collective over the mesh of `place`. errors: ShapeError for another piece; those of `Transport::test`.
+[[nodiscard]] Tensor gathered(const Tensor& piece, const Placement& place, const Shape& whole,
+                              const World& world);
 
 }  // namespace lodestone::engine

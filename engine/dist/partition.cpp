@@ -185,13 +185,24 @@ struct HeldValue {
   std::vector<std::pair<Boxes, Tensor>> moved = {};  ///< as it was needed elsewhere
 };
 
+/// A sum over shards whose terms have been recorded, and which nobody has needed yet.
+struct OpenSum {
+  ValueId value = 0;
+  Tensor terms;  ///< along axis 0
+  GroupPtr group;
+  std::source_location where;
+};
+/// Sums of as many bytes wait for others, with which they share a message.
+constexpr std::size_t most_bytes_of_open_sum = std::size_t{1} << 16;
+
 /// Records what this rank does.
 class Recorder {
  public:
   Recorder(const CutProgram& cut, const World& world) : cut_(cut), world_(world), held_(n_values()) {
     const auto& ranks = cut.mesh.ranks();
     place_ = static_cast<std::size_t>(std::ranges::find(ranks, world->rank()) - ranks.begin());
-    everyone_ = std::make_shared<const Group>(world, cut.mesh, IntList::counting(cut.mesh.n_axes()));
+    everyone_ =
+        std::make_shared<const Group>(world, cut.mesh, IntList::counting(cut.mesh.n_axes()), Agreement::done);
   }
 
   [[nodiscard]] Tensors run(const Tensors& inputs) {
@@ -220,12 +231,14 @@ class Recorder {
     return Boxes(cut_.mesh.ranks().size(), Box::whole(shape(id)));
   }
   [[nodiscard]] GroupPtr group(const IntList& axes) const {
-    return std::make_shared<const Group>(world_, cut_.mesh, axes);
+    return std::make_shared<const Group>(world_, cut_.mesh, axes, Agreement::done);
   }
 
   /// Returns the box of a value that this rank needs, when all ranks need these.
   Tensor in_boxes(ValueId id, const Boxes& need, std::source_location where) {
     HeldValue& held = held_[id];
+    if (std::ranges::any_of(open_sums_, [&](const OpenSum& each) { return each.value == id; }))
+      make_open_sums();
     if (held.boxes == need) return held.tensor;
     for (const auto& [boxes, tensor] : held.moved) {
       if (boxes == need) return tensor;
@@ -256,6 +269,13 @@ class Recorder {
         continue;
       }
       const Boxes wanted = boxes_of(cut_.table.values[id], shape(id), cut_.mesh);
+      if (may_wait(work, id, work.gives[k] == wanted)) {
+        const int label = work.reduced()[0];
+        open_sums_.push_back(
+            {id, results[k], group(work.cuts[static_cast<std::size_t>(label)].axes), its.where});
+        held_[id] = {Tensor(), wanted};
+        continue;
+      }
       const Tensor combined = with_terms_combined(work, results[k]);
       held_[id] = {moved({combined, its.where}, work.gives[k], wanted), wanted};
     }
@@ -302,6 +322,46 @@ class Recorder {
     return its.op->results ? elements_of(out, its.where) : Tensors{out};
   }
 
+  /// Returns whether a result is a small sum over shards that stays where it arises.
+  [[nodiscard]] bool may_wait(const Work& work, ValueId id, bool stays) const {
+    const std::vector<int> labels = work.reduced();
+    return stays && labels.size() == 1 && work.map.combine == Combine::sum && work.scattered_axis < 0 &&
+           group(work.cuts[static_cast<std::size_t>(labels[0])].axes)->n_shards() > 1 &&
+           cut_.program.values()[id].aval.bytes() <= most_bytes_of_open_sum;
+  }
+
+  /// Makes all open sums, those of one group and dtype in one. Their elements add as they would alone.
+  void make_open_sums() {
+    while (!open_sums_.empty()) {
+      const OpenSum first = open_sums_.front();
+      std::vector<OpenSum> together;
+      std::erase_if(open_sums_, [&](const OpenSum& each) {
+        const bool fits = *each.group == *first.group && each.terms.dtype() == first.terms.dtype() &&
+                          each.terms.device() == first.terms.device();
+        if (fits) together.push_back(each);
+        return fits;
+      });
+      if (together.size() == 1) {
+        held_[first.value].tensor = all_reduce_shards({first.terms, first.where}, first.group, Terms::sum);
+        continue;
+      }
+      Tensors flat;
+      for (const OpenSum& each : together) {
+        const Shape item = each.terms.shape().erased(0);
+        flat.push_back(reshape({each.terms, each.where}, Shape{each.terms.dim(0), item.count()}));
+      }
+      const Tensor sums =
+          all_reduce_shards({concatenate(flat, 1, first.where), first.where}, first.group, Terms::sum);
+      Dim at = 0;
+      for (const OpenSum& each : together) {
+        const Shape item = each.terms.shape().erased(0);
+        held_[each.value].tensor =
+            reshape({slice({sums, each.where}, 0, at, at + item.count()), each.where}, item);
+        at += item.count();
+      }
+    }
+  }
+
   /// Combines the terms that lie along the first axes, label by label.
   [[nodiscard]] Tensor with_terms_combined(const Work& work, Tensor x) const {
     const std::vector<int> labels = work.reduced();
@@ -326,6 +386,7 @@ class Recorder {
   const CutProgram& cut_;
   const World& world_;
   std::vector<HeldValue> held_;
+  std::vector<OpenSum> open_sums_;
   std::size_t place_ = 0;
   GroupPtr everyone_;
 };

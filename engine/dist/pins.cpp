@@ -112,7 +112,8 @@ bool fits(std::string_view pattern, std::string_view name) {
 
 std::string zero_over(std::string_view mesh_axis) { return fmt::format("{}{}", zero, mesh_axis); }
 
-LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, const ParallelOptions& options) {
+LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, const ParallelOptions& options,
+                   GivenAs given) {
   const std::vector<NamedValue> values = named_values(recorded, options);
   check_all_fit(options.pins, values);
   LayoutTask task;
@@ -124,12 +125,19 @@ LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, con
     task.pins.push_back({value, checked_layout(*pin, name, aval, mesh),
                          fmt::format("\"{}\" by pin \"{}\"", name, pin->name)});
   }
+  const auto is_pinned = [&](ValueId value) {
+    return std::ranges::any_of(task.pins, [&](const PinnedValue& each) { return each.value == value; });
+  };
+  for (ValueId value = 0; given == GivenAs::pieces && value < recorded.n_arguments(); ++value) {
+    task.held_in_pieces.push_back(value);
+    if (!is_pinned(value))
+      task.pins.push_back({value, whole_layout(recorded.program.values()[value].aval.shape.rank(), mesh),
+                           fmt::format("\"{}\", an input without a pin", values[value].name)});
+  }
   for (std::size_t i = 0; i < recorded.read.size(); ++i) {
     const auto value = static_cast<ValueId>(recorded.n_arguments() + i);
     task.held_in_pieces.push_back(value);
-    const bool is_pinned =
-        std::ranges::any_of(task.pins, [&](const PinnedValue& each) { return each.value == value; });
-    if (is_pinned || recorded.read[i].role() != Variable::Role::parameter) continue;
+    if (is_pinned(value) || recorded.read[i].role() != Variable::Role::parameter) continue;
     // Moments may be cut by themselves; parameters follow nobody.
     const Shape& shape = recorded.program.values()[value].aval.shape;
     task.pins.push_back({value, whole_layout(shape.rank(), mesh),

@@ -9,13 +9,17 @@
 
 namespace lodestone::engine {
 
+/// The inputs that a rank has: all of each, or its pieces.
+enum class GivenAs : std::uint8_t { whole, pieces };
+
 /// Returns whether a name fits a pattern, in which "*" stands for any text.
 [[nodiscard]] bool fits(std::string_view pattern, std::string_view name);
 
 /// Returns the pins of the values of a recorded function, with the cells that it reads and assigns. errors:
 /// InvalidArgument for a pin that fits no name, with those there are. Also for one that does not suit its
-/// tensor, with pin, tensor, extents and mesh.
+/// tensor, with pin, tensor, extents and mesh. Inputs that are given as pieces, and have no pin, are pinned
+/// whole.
 [[nodiscard]] LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh,
-                                 const ParallelOptions& options);
+                                 const ParallelOptions& options, GivenAs given = GivenAs::whole);
 
 }  // namespace lodestone::engine

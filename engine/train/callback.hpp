@@ -22,7 +22,8 @@ enum class Verdict : std::uint8_t { take, skip };
 enum class Moment : std::uint8_t { step, epoch };
 
 /// Looks into a training while it runs. What it has to remember is state, so that a resume goes on with it:
-/// `add_state` in the constructor.
+/// `add_state` in the constructor. On several ranks each has its own, and all act; those that write do so
+/// where `Training::is_writer`.
 class Callback : public Stateful {
  public:
   virtual ~Callback() = default;

@@ -104,20 +104,23 @@ Checkpoint::Checkpoint(CheckpointOptions options)
 
 void Checkpoint::save(Training& training, Moment moment) {
   const auto is_due = [](std::int64_t n, std::int64_t every) { return every > 0 && n % every == 0; };
-  if (moment == Moment::epoch && !options_.best.empty() && best_.update(training) == 0)
+  if (moment == Moment::epoch && !options_.best.empty() && best_.update(training) == 0 &&
+      training.is_writer())
     save_state(options_.best, training.net());
   const bool due = moment == Moment::epoch ? is_due(training.n_epochs(), options_.every_epochs)
                                            : is_due(training.n_steps(), options_.every_steps);
-  if (due) save_state(options_.path, training);
+  if (due && training.is_writer()) save_state(options_.path, training);
 }
 
 void Csv::begin(Training& training) {
+  if (!training.is_writer()) return;
   core::remove_leftovers(path_.string());
   text_.clear();
   if (training.n_epochs() > 0) text_ = rows_until(path_, training.n_epochs());
 }
 
 void Csv::after_epoch(Training& training) {
+  if (!training.is_writer()) return;
   if (text_.empty()) text_ = header_of(training);
   text_ +=
       fmt::format("{},{},{}", training.n_epochs(), training.n_steps(), training.optimizer().learning_rate());
@@ -132,6 +135,7 @@ ProgressBar::ProgressBar(const ProgressBarOptions& options) : options_(options) 
 
 void ProgressBar::after_step(Training& training) {
   ++steps_in_epoch_;
+  if (!training.is_writer()) return;
   if (options_.out != &std::cout || !core::log::is_interactive()) return;
   constexpr std::int64_t width = 30;
   const auto done = static_cast<std::size_t>(
@@ -143,6 +147,7 @@ void ProgressBar::after_step(Training& training) {
 
 void ProgressBar::after_epoch(Training& training) {
   steps_in_epoch_ = 0;
+  if (!training.is_writer()) return;
   const bool over_bar = options_.out == &std::cout && core::log::is_interactive();
   const std::string in_all = options_.epochs > 0 ? fmt::format("/{}", options_.epochs) : "";
   *options_.out << fmt::format("{}epoch {}{}: {}{}\n", over_bar ? "\r" : "", training.n_epochs(), in_all,

@@ -60,14 +60,14 @@ Fitting::Epoch Fitting::take_step() {
 
 Fitting::Epoch Fitting::take_batches(Batches& batches) const {
   while (std::ssize(batches) < batches_per_step_) {
-    std::optional<NamedTensors> batch = training_.data().next();
+    std::optional<Batch> batch = next_batch(training_.data());
     if (!batch) return Epoch::is_over;
     batches.push_back(std::move(*batch));
   }
   return Epoch::goes_on;
 }
 
-Fitting::Made Fitting::step_at_once(const NamedTensors& batch) {
+Fitting::Made Fitting::step_at_once(const Batch& batch) {
   const std::optional<BatchFigures> figures =
       judges_.empty() ? functions_.step(batch) : functions_.judged_step(batch);
   if (figures) training_.add_batch(*figures);
@@ -78,7 +78,7 @@ Fitting::Made Fitting::step_in_parts(const Batches& batches) {
   // Cells whose old values are held get new memory.
   Tensors before = judges_.empty() ? Tensors() : values_of(cells_);
   AllGradients found;
-  for (const NamedTensors& batch : batches) found.push_back(functions_.gradients(batch));
+  for (const Batch& batch : batches) found.push_back(functions_.gradients(batch));
   const Tensors mean = functions_.mean(found);
   if (verdict_on(batches, found, mean, before) == Verdict::skip) {
     restore(before);
@@ -97,7 +97,7 @@ Verdict Fitting::verdict_on(const Batches& batches, const AllGradients& found, c
   step.again = [&] {
     const Tensors now = values_of(cells_);
     restore(before);
-    for (const NamedTensors& batch : batches) static_cast<void>(functions_.gradients(batch));
+    for (const Batch& batch : batches) static_cast<void>(functions_.gradients(batch));
     restore(now);
   };
   Verdict verdict = Verdict::take;

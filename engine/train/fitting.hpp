@@ -23,10 +23,10 @@ class Fitting {
 
  private:
   enum class Made : std::uint8_t { yes, no };
-  using Batches = std::vector<NamedTensors>;
+  using Batches = std::vector<Batch>;
   using AllGradients = std::vector<StepFunctions::Gradients>;
   Epoch take_batches(Batches& batches) const;
-  [[nodiscard]] Made step_at_once(const NamedTensors& batch);
+  [[nodiscard]] Made step_at_once(const Batch& batch);
   Made step_in_parts(const Batches& batches);
   [[nodiscard]] Verdict verdict_on(const Batches& batches, const AllGradients& found, const Tensors& mean,
                                    const Tensors& before);

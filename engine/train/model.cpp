@@ -32,6 +32,16 @@ Variables states_of(const Module& net, const Optimizer& optimizer) {
   return result;
 }
 
+/// Returns a loader of the items of a batch that this rank has.
+Loader share_of(const Loader& loader, const std::optional<Parallel>& parallel) {
+  if (!parallel) return loader;
+  const IntList axis{parallel->mesh.axis_named("data")};
+  const int n = parallel->n_shards(), size = parallel->mesh.size_along(axis),
+            index = parallel->mesh.index_along(parallel->world->rank(), axis);
+  const auto begin = [&](int i) { return static_cast<int>(static_cast<std::int64_t>(i) * n / size); };
+  return loader.of_shards({begin(index), begin(index + 1), n});
+}
+
 /// Says where a loss reads values, which keeps its steps from being one plan.
 void note_breaks(const CompileStats& stats) {
   for (const Break& each : stats.breaks)
@@ -54,6 +64,7 @@ Model::Model(const Module& net, std::function<Tensor(const Tensor&)> call, Batch
   if (options_.batches_per_step < 1)
     throw core::InvalidArgument("engine::Model#no_batches", "expected at least one batch per step, got {} {}",
                                 options_.batches_per_step, at_line(where));
+  if (options_.parallel) options_.parallel->check();
 }
 
 BatchLoss Model::supervised(const Layer& net, const Loss& loss, const ModelOptions& options) {
@@ -79,8 +90,17 @@ Tensors Model::values_of_batch(const NamedTensors& batch) const {
 
 FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validation,
                       const FitOptions& options) const {
-  Monitor::open_if_asked();
-  Training training(net_, *optimizer_, data, validation, options.callbacks, figures_);
+  const std::optional<Parallel>& parallel = options_.parallel;
+  if (parallel && data.batch_size() < parallel->n_shards())
+    throw core::InvalidArgument("engine::Model#more_shards_than_items",
+                                "expected batches of at least as many items as shards, {}, got {} {}; take "
+                                "larger batches or fewer shards",
+                                parallel->n_shards(), data.batch_size(), at_line(where_));
+  Training training(net_, *optimizer_, share_of(data, parallel), validation, options.callbacks, figures_,
+                    parallel ? parallel->world : World());
+  std::optional<Loader> checked_on;
+  if (validation) checked_on = share_of(*validation, parallel);
+  Monitor::open_if_asked(parallel ? parallel->world->rank() : 0);
   if (!options.resume_from.empty()) training.resume(options.resume_from);
   std::optional<CompileOptions> plans;
   if (options.level)  // the first axis of every array in a batch counts items, and the last batch has fewer
@@ -90,7 +110,7 @@ FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validatio
       plans ? verdicts_in_graph(options.callbacks, *optimizer_) : StepFunctions::Verdicts();
   StepFunctions functions([this](const NamedTensors& batch) { return values_of_batch(batch); }, optimizer_,
                           states_of(net_, *optimizer_), verdicts, options_, plans, where_);
-  const auto figures = [&](const NamedTensors& batch) { return functions.figures(batch); };
+  const auto figures = [&](const Batch& batch) { return functions.figures(batch); };
   FitSummary summary;
   const InMode mode(net_, Mode::training);
   for (const auto& each : options.callbacks) each->begin(training);
@@ -100,7 +120,7 @@ FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validatio
     while (fitting.take_step() == Fitting::Epoch::goes_on && !training.is_stopped()) {
     }
     if (training.is_stopped()) break;
-    training.finish_epoch(validation ? means_over(*validation, figures) : Figures{});
+    training.finish_epoch(checked_on ? means_over(*checked_on, figures) : Figures{});
     summary.figures.push_back(training.figures());
     for (const auto& each : options.callbacks) each->after_epoch(training);
     for (const auto& each : options.callbacks) each->save(training, Moment::epoch);
@@ -116,11 +136,11 @@ FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validatio
 }
 
 Figures Model::means_over(const Loader& data,
-                          const std::function<BatchFigures(const NamedTensors&)>& figures) const {
+                          const std::function<BatchFigures(const Batch&)>& figures) const {
   const InMode mode(net_, Mode::evaluation);
   std::vector<double> sums(figures_.size());
   std::int64_t n = 0;
-  while (const std::optional<NamedTensors> batch = data.next()) {
+  while (const std::optional<Batch> batch = next_batch(data)) {
     const auto [n_items, values] = figures(*batch);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(n_items) * values[i];
     n += n_items;
@@ -133,7 +153,7 @@ Figures Model::means_over(const Loader& data,
 
 Figures Model::evaluate(const Loader& data) const {
   return means_over(data,
-                    [&](const NamedTensors& batch) { return figures_of(batch, values_of_batch(batch)); });
+                    [&](const Batch& batch) { return figures_of(batch, values_of_batch(batch.arrays)); });
 }
 
 Tensor Model::predict(const Tensor& input) const {

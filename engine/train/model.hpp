@@ -3,6 +3,7 @@
 
 #include "engine/compile/compile.hpp"
 #include "engine/train/callback.hpp"
+#include "engine/train/parallel.hpp"
 
 #include <filesystem>
 
@@ -23,6 +24,8 @@ struct ModelOptions {
   int batches_per_step = 1;                               ///< whose gradients are averaged before a step
   std::optional<double> largest_norm = {};                ///< gradients are clipped to this length
   std::optional<double> largest_value = {};               ///< ... and their elements to this size
+  /// The ranks that train together: `data_parallel(world)`. Each makes the same model; none: one process.
+  std::optional<Parallel> parallel = {};
 };
 
 struct FitOptions {
@@ -47,6 +50,7 @@ struct FitSummary {
                           ///< they take several batches each, of their gradients. Zero without a level
 };
 
+struct Batch;
 /// A network with its loss and optimizer.
 class Model {
  public:
@@ -64,9 +68,16 @@ class Model {
   /// Goes over the training data `epochs` times, and over the validation data after each. A resume continues
   /// bit by bit where the file was written. errors: FileError, FormatError for a file that is missing or does
   /// not fit; those of network, data and callbacks.
+  ///
+  /// On several ranks each reads and transforms its items of a batch; gradients and figures are those of all.
+  /// With the same shards, files and figures are the same on any number of ranks, and a resume may have
+  /// another number. Batches with fewer items than shards are computed by every rank. collective over the
+  /// world. errors: also InvalidArgument for a loss that reads values, and for more shards than a batch
+  /// has items.
   FitSummary fit(const Loader& training, const std::optional<Loader>& validation,
                  const FitOptions& options) const;
-  /// Loss and metrics over the rest of the loader's epoch, in evaluation mode: means over items.
+  /// Loss and metrics over the rest of the loader's epoch, in evaluation mode: means over items. Every rank
+  /// computes all of them.
   [[nodiscard]] Figures evaluate(const Loader& data) const;
   /// Returns the network's output in evaluation mode, evaluated. errors: InvalidArgument for a model of a
   /// batch loss.
@@ -78,7 +89,7 @@ class Model {
   static BatchLoss supervised(const Layer& net, const Loss& loss, const ModelOptions& options);
   [[nodiscard]] Tensors values_of_batch(const NamedTensors& batch) const;
   [[nodiscard]] Figures means_over(const Loader& data,
-                                   const std::function<BatchFigures(const NamedTensors&)>& figures) const;
+                                   const std::function<BatchFigures(const Batch&)>& figures) const;
 
   Module net_;
   std::function<Tensor(const Tensor&)> call_;

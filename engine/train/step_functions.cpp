@@ -10,13 +10,74 @@
 
 namespace lodestone::engine {
 
-BatchFigures figures_of(const NamedTensors& batch, const Tensors& scalars) {
-  BatchFigures result{.n_items = batch.begin()->second.dim(0), .values = {}};
+std::optional<Batch> next_batch(const Loader& loader) {
+  const std::int64_t n = loader.n_items_of_next();
+  std::optional<NamedTensors> arrays = loader.next();
+  if (!arrays) return {};
+  return Batch{std::move(*arrays), n};
+}
+
+BatchFigures figures_of(const Batch& batch, const Tensors& scalars) {
+  BatchFigures result{.n_items = batch.n_items, .values = {}};
   for (const Tensor& each : scalars) result.values.push_back(cast(each, DType::f64).item<double>());
   return result;
 }
 
-StepFunctions::StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_ptr<const Optimizer> optimizer,
+OnBatches::OnBatches(Plain f, const std::optional<CompileOptions>& plans,
+                     const std::optional<Parallel>& parallel, std::source_location where)
+    : f_(std::move(f)),
+      parallel_(parallel),
+      options_(plans.value_or(CompileOptions())),
+      where_(where),
+      alone_(f_, plans, where) {}
+
+Tensors OnBatches::operator()(const Batch& batch) {
+  if (!parallel_ || batch.n_items < parallel_->n_shards()) return alone_(batch.arrays);
+  // Who looks on sees the ops of one machine, on every rank.
+  if (ExecutionObserver::is_watching()) return alone_(gathered_arrays(batch));
+  return on_ranks(batch);
+}
+
+Tensors OnBatches::on_ranks(const Batch& batch) {
+  std::vector<std::string> names;
+  Tensors pieces;
+  std::vector<Shape> whole;
+  for (const auto& [name, piece] : batch.arrays) {
+    names.push_back(name);
+    pieces.push_back(piece);
+    whole.push_back(piece.shape());
+    whole.back()[0] = batch.n_items;
+  }
+  if (!together_ || names != names_) {
+    names_ = names;
+    ParallelOptions options{
+        .pins = {{"batch.*", "[data]"}}, .level = options_.level, .budget = options_.budget};
+    for (const std::string& name : names) options.inputs.push_back("batch." + name);
+    const auto f = [plain = f_, names](const Tensors& in) {
+      NamedTensors arrays;
+      for (std::size_t i = 0; i < names.size(); ++i) arrays.emplace(names[i], in[i]);
+      return plain(arrays);
+    };
+    together_ = parallelize(f, parallel_->world, parallel_->mesh, std::move(options), where_);
+  }
+  return together_->of_pieces(pieces, whole, where_);
+}
+
+NamedTensors OnBatches::gathered_arrays(const Batch& batch) const {
+  NamedTensors result;
+  for (const auto& [name, piece] : batch.arrays) {
+    Shape whole = piece.shape();
+    whole[0] = batch.n_items;
+    MeshLayout layout = layout_from("[data]", parallel_->mesh);
+    layout.cuts.resize(static_cast<std::size_t>(whole.rank()));
+    result.emplace(name, gathered(piece, {layout, parallel_->mesh}, whole, parallel_->world));
+  }
+  return result;
+}
+
+CompileStats OnBatches::stats() const { return together_ ? together_->stats() : alone_.stats(); }
+
+StepFunctions::StepFunctions(OnBatches::Plain values, std::shared_ptr<const Optimizer> optimizer,
                              Variables states, Verdicts verdicts, const ModelOptions& options,
                              const std::optional<CompileOptions>& plans, std::source_location where)
     : plain_values_(std::move(values)),
@@ -26,16 +87,18 @@ StepFunctions::StepFunctions(Repeated<NamedTensors>::Plain values, std::shared_p
       largest_norm_(options.largest_norm),
       largest_value_(options.largest_value),
       where_(where),
-      values_(plain_values_, plans, where),
-      gradients_([this](const NamedTensors& batch) { return gradients_then_values(batch); }, plans, where),
+      values_(plain_values_, plans, options.parallel, where),
+      gradients_([this](const NamedTensors& batch) { return gradients_then_values(batch); }, plans,
+                 options.parallel, where),
       step_(
           [this](const NamedTensors& batch) {
             auto [gradients, figures] = parted(gradients_then_values(batch));
             optimizer_->step(clipped(std::move(gradients)));
             return figures;
           },
-          plans, where),
-      judged_step_([this](const NamedTensors& batch) { return figures_then_verdict(batch); }, plans, where),
+          plans, options.parallel, where),
+      judged_step_([this](const NamedTensors& batch) { return figures_then_verdict(batch); }, plans,
+                   options.parallel, where),
       mean_([this](const Tensors& gradients) { return mean_of(gradients); }, plans, where),
       update_(
           [this](const Tensors& gradients) -> Tensors {
@@ -84,9 +147,9 @@ Tensors StepFunctions::figures_then_verdict(const NamedTensors& batch) const {
   return result;
 }
 
-BatchFigures StepFunctions::figures(const NamedTensors& batch) { return figures_of(batch, values_(batch)); }
+BatchFigures StepFunctions::figures(const Batch& batch) { return figures_of(batch, values_(batch)); }
 
-StepFunctions::Gradients StepFunctions::gradients(const NamedTensors& batch) {
+StepFunctions::Gradients StepFunctions::gradients(const Batch& batch) {
   auto [gradients, figures] = parted(gradients_(batch));
   return {std::move(gradients), figures_of(batch, figures)};
 }
@@ -100,9 +163,9 @@ Tensors StepFunctions::mean(const std::vector<Gradients>& of_batches) {
 
 void StepFunctions::update(const Tensors& gradients) { static_cast<void>(update_(gradients)); }
 
-BatchFigures StepFunctions::step(const NamedTensors& batch) { return figures_of(batch, step_(batch)); }
+BatchFigures StepFunctions::step(const Batch& batch) { return figures_of(batch, step_(batch)); }
 
-std::optional<BatchFigures> StepFunctions::judged_step(const NamedTensors& batch) {
+std::optional<BatchFigures> StepFunctions::judged_step(const Batch& batch) {
   Tensors figures = judged_step_(batch);
   const bool is_taken = figures.back().item<bool>();
   figures.pop_back();

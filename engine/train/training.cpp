@@ -2,6 +2,7 @@
 #include "engine/train/training.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/dist/transport/agree.hpp"
 #include "engine/record/variable.hpp"
 #include "engine/state/state_file.hpp"
 #include "engine/train/callback.hpp"
@@ -21,8 +22,12 @@ Tensor numbers_of(const std::vector<double>& values) {
 
 Training::Training(const Module& net, const Optimizer& optimizer, const Loader& training,
                    const std::optional<Loader>& validation, const Callbacks& callbacks,
-                   std::vector<std::string> figures)
-    : net_(net), optimizer_(optimizer), data_(training), names_(std::move(figures)) {
+                   std::vector<std::string> figures, World world)
+    : net_(net),
+      optimizer_(optimizer),
+      data_(training),
+      world_(std::move(world)),
+      names_(std::move(figures)) {
   const Progress progress;
   n_epochs_ = progress.add_state("n_epochs", whole(0));
   is_stopped_ = progress.add_state("is_stopped", whole(0));
@@ -40,6 +45,8 @@ void Training::resume(const std::filesystem::path& path) {
   engine::load_state(path, *this);
   if (is_stopped()) why_stopped_ = fmt::format("{} was written when training had stopped", path.string());
 }
+
+bool Training::any_rank(bool here) const { return world_ ? engine::any_rank(*world_, here) : here; }
 
 std::int64_t Training::n_epochs() const { return count_in(*n_epochs_); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/data/loader.hpp"
+#include "engine/dist/transport/transport.hpp"
 #include "engine/nn/module.hpp"
 #include "engine/optim/optimizer.hpp"
 
@@ -26,10 +27,18 @@ using Callbacks = std::vector<std::shared_ptr<Callback>>;
 /// ("callback_0", …) and progress ("progress").
 class Training : public Stateful {
  public:
-  /// shapes: `figures`, the names of what is averaged over an epoch, the loss first.
+  /// shapes: `figures`, the names of what is averaged over an epoch, the loss first. `world`: the ranks that
+  /// train together; none: this process alone.
   Training(const Module& net, const Optimizer& optimizer, const Loader& training,
            const std::optional<Loader>& validation, const Callbacks& callbacks,
-           std::vector<std::string> figures);
+           std::vector<std::string> figures, World world = {});
+
+  /// Returns whether this rank writes files and lines for people; one of several does. All have the same
+  /// network, figures and state.
+  [[nodiscard]] bool is_writer() const { return !world_ || world_->rank() == 0; }
+  /// Returns on all ranks whether `here` is true on one of them. What follows clocks or signals must be
+  /// decided so, since ranks that do different things wait for each other without end. collective.
+  [[nodiscard]] bool any_rank(bool here) const;
 
   [[nodiscard]] const Module& net() const { return net_; }
   [[nodiscard]] const Optimizer& optimizer() const { return optimizer_; }
@@ -58,6 +67,7 @@ class Training : public Stateful {
   Module net_;
   const Optimizer& optimizer_;
   Loader data_;
+  World world_;
   std::vector<std::string> names_;
   std::optional<Variable> n_epochs_, is_stopped_, n_items_, sums_;
   Figures figures_;

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/dist/transport/local.hpp"
 #include "engine/ops/random.hpp"
 #include "engine/train/callbacks.hpp"
 #include "engine/train/guards.hpp"
@@ -47,6 +48,18 @@ void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeR
   if (run.begin == Begin::resume && run.checkpoint.empty())
     throw core::InvalidArgument("models::train_vae#no_checkpoint",
                                 "expected a checkpoint to resume from, found none; name its file");
+  const int n_ranks = run.world ? run.world->size() : 1;
+  if (n_ranks > setup.recipe.shards)
+    throw core::InvalidArgument("models::train_vae#too_many_ranks",
+                                "expected at most as many ranks as shards, {}, got {}; start fewer ranks, "
+                                "or give more shards",
+                                setup.recipe.shards, n_ranks);
+}
+
+/// Returns how a batch is shared out; nothing where it has one part, which is a training of one process.
+std::optional<Parallel> parallel_of(const VaeSetup& setup, const VaeRun& run) {
+  if (setup.recipe.shards == 1) return {};
+  return data_parallel(run.world ? run.world : lone_rank(), setup.recipe.shards);
 }
 
 Callbacks callbacks_of(const VaeSetup& setup, const VaeRun& run, const std::shared_ptr<VaeKeeper>& keeper) {
@@ -80,6 +93,10 @@ void VaeRecipe::check() const {
         "models::VaeRecipe#wrong_batch_size",
         "expected batches of 2 to {} draws, as many as there are for training, got {}", n_training,
         batch_size);
+  if (shards < 1 || shards > batch_size)
+    throw core::InvalidArgument("models::VaeRecipe#wrong_shards",
+                                "expected 1 to {} shards of a batch, as many as it has draws, got {}",
+                                batch_size, shards);
   if (!(learning_rate > 0.0 && std::isfinite(learning_rate)))
     throw core::InvalidArgument("models::VaeRecipe#wrong_learning_rate",
                                 "expected a positive learning rate, got {}", learning_rate);
@@ -95,7 +112,8 @@ VaeTraining train_vae(const earths::Prior& prior, const VaeSetup& setup, const V
   const VaeDraws draws = make_draws(prior, setup.recipe.n_draws, setup.recipe.validation_share);
   const Vae net = new_net(setup, draws);
   const Loader training = training_loader(draws, setup);
-  const Model model(net, loss_of(net, prior, setup, draws), adam_of(net, setup, training.n_batches()));
+  const Model model(net, loss_of(net, prior, setup, draws), adam_of(net, setup, training.n_batches()),
+                    {.parallel = parallel_of(setup, run)});
   const auto keeper = std::make_shared<VaeKeeper>(
       setup.network, VaeKeeper::Options{.setup = setup_text(prior, setup, run.data),
                                         .checkpoint = run.checkpoint,

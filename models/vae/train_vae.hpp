@@ -31,6 +31,7 @@ struct VaeRecipe {
   std::int64_t patience =
       0;                   ///< epochs without a better validation loss, after which training stops; 0: never
   std::uint64_t seed = 1;  ///< seed of first weights, order and noise
+  int shards = 1;          ///< parts of a batch, which fix the bits; as many ranks can train together
 
   /// Checks all values. errors: InvalidArgument that names the wrong one.
   void check() const;
@@ -54,6 +55,7 @@ struct VaeRun {
   std::function<bool()> stop =
       {};  ///< called after every step: true ends the training so that it can be resumed
   engine::Callbacks watchers = {};  ///< progress bars and the like, without state
+  engine::World world = {};         ///< the ranks that train together; none: this process alone
 };
 
 struct VaeTraining {
@@ -63,14 +65,14 @@ struct VaeTraining {
 };
 
 /// Checks that a training can run or resume, before anything is drawn or written; `train_vae` calls it
-/// first. errors: InvalidArgument (options); ConfigError when a resume is of another network, loss, recipe or
-/// prior; FileError, FormatError for the checkpoint.
+/// first. errors: InvalidArgument (options, more ranks than shards); ConfigError when a resume is of another
+/// network, loss, recipe or prior; FileError, FormatError for the checkpoint.
 void check_run(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run);
 
 /// Trains a network on draws of a prior. The same arguments give the same bits on the same type of processor,
-/// whatever the number of threads, resumed or not. errors: those of `check_run`; InvalidArgument (draws that
-/// are not finite); SolverError for a loss that is not finite. cost: 2 ms a step for the published network
-/// and batch.
+/// whatever the number of threads and ranks, resumed or not. Each rank makes all draws; rank 0 writes.
+/// errors: those of `check_run`; InvalidArgument (draws that are not finite); SolverError for a loss that is
+/// not finite. cost: 2 ms a step for the published network and batch.
 [[nodiscard]] VaeTraining train_vae(const earths::Prior& prior, const VaeSetup& setup,
                                     const VaeRun& run = {});
 

@@ -43,14 +43,16 @@ Facts loss_facts(const VaeLossOptions& loss) {
 }
 
 Facts recipe_facts(const VaeRecipe& recipe) {
-  return {{"draws", std::to_string(recipe.n_draws)},
-          {"validation_share", fmt::format("{}", recipe.validation_share)},
-          {"epochs", std::to_string(recipe.epochs)},
-          {"batch_size", std::to_string(recipe.batch_size)},
-          {"learning_rate", fmt::format("{}", recipe.learning_rate)},
-          {"schedule", core::json_quoted(core::word(recipe.schedule))},
-          {"patience", std::to_string(recipe.patience)},
-          {"seed", std::to_string(recipe.seed)}};
+  Facts facts{{"draws", std::to_string(recipe.n_draws)},
+              {"validation_share", fmt::format("{}", recipe.validation_share)},
+              {"epochs", std::to_string(recipe.epochs)},
+              {"batch_size", std::to_string(recipe.batch_size)},
+              {"learning_rate", fmt::format("{}", recipe.learning_rate)},
+              {"schedule", core::json_quoted(core::word(recipe.schedule))},
+              {"patience", std::to_string(recipe.patience)},
+              {"seed", std::to_string(recipe.seed)}};
+  if (recipe.shards > 1) facts.push_back({"shards", std::to_string(recipe.shards)});
+  return facts;
 }
 
 std::string lines_of(const std::string& table, const Facts& facts) {

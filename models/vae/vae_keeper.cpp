@@ -76,8 +76,8 @@ void VaeKeeper::after_epoch(Training& training) {
 void VaeKeeper::save(Training& training, Moment moment) {
   const bool is_last =
       moment == Moment::epoch && (training.n_epochs() >= options_.epochs || training.is_stopped());
-  const bool stops = options_.stop && !is_last && options_.stop();
-  if (!options_.checkpoint.empty() && (moment == Moment::epoch || stops))
+  const bool stops = options_.stop && !is_last && training.any_rank(options_.stop());
+  if (!options_.checkpoint.empty() && (moment == Moment::epoch || stops) && training.is_writer())
     save_state(options_.checkpoint, training);
   if (!stops) return;
   was_stopped_ = true;

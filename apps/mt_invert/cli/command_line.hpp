@@ -51,6 +51,7 @@ struct TrainArguments {
   bool resume = false, preview = false, dry_run = false;
   TimesArguments times;  ///< those of the dry run
   std::optional<double> time_limit_min;
+  double rank_timeout_s = 600.0;  ///< a rank that waits longer for another ends the run
 };
 
 struct ForwardArguments {

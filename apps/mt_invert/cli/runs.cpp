@@ -23,7 +23,8 @@ constexpr const char* train_examples = R"(Examples:
   mt_invert train prior.toml --dry-run            parameters, memory, work and time, no training
   mt_invert train prior.toml                      network, card and report in out/prior
   mt_invert train prior.toml --set training.epochs=20 -o out/short --time-limit 5
-  mt_invert train prior.toml -o out/short --resume)";
+  mt_invert train prior.toml -o out/short --resume
+  mpirun -n 4 --bind-to none mt_invert train prior.toml --shards 8   the bytes of any 1 to 8 ranks)";
 
 /// Adds the option of long runs and returns its value once the line is parsed. errors: ConfigError for a
 /// limit that is not positive.
@@ -57,6 +58,10 @@ void check(const TrainArguments& arguments) {
   if (arguments.preview + arguments.resume + arguments.dry_run > 1)
     throw core::ConfigError("command line#exclusive_options",
                             "--preview, --resume and --dry-run exclude each other; give one of them");
+  if (!(arguments.rank_timeout_s > 0.0))
+    throw core::ConfigError("command line#bad_rank_timeout",
+                            "--rank-timeout expects a positive number of seconds, got {:g}",
+                            arguments.rank_timeout_s);
 }
 
 }  // namespace
@@ -97,8 +102,14 @@ TakeArguments add_train(CLI::App& app) {
                       "folder for the network (default: out/<name of CONFIG>)");
   command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
   command->add_flag("--preview", to.preview, "write pictures of random draws and stop");
+  auto shards = std::make_shared<std::string>();
+  command->add_option("--shards", *shards,
+                      "parts of a batch, at least as many as ranks; the same as --set training.shards=N");
+  command->add_option("--rank-timeout", to.rank_timeout_s,
+                      "seconds after which a rank that waits for another ends the run (default: 600)");
   command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
-  return [arguments, times = add_times(*command), time_limit = add_time_limit(*command)] {
+  return [arguments, shards, times = add_times(*command), time_limit = add_time_limit(*command)] {
+    if (!shards->empty()) arguments->assignments.push_back("training.shards=" + *shards);
     arguments->times = times();
     arguments->time_limit_min = time_limit();
     check(*arguments);

@@ -9,6 +9,7 @@
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/mpi/stop_requests.hpp"
+#include "engine/dist/mpi/world.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/report/training.hpp"
@@ -62,11 +63,12 @@ void open_folder(const io::run::TrainFolder& folder, const cli::TrainArguments& 
   core::log::configure({.format = line.log_format(), .file = folder.log()});
 }
 
-/// Trains the network. errors: those of the training, with advice on divergence.
+/// Trains the network. errors: those of the training, with advice where numbers are not finite.
 models::vae::VaeTraining trained(const config::TrainConfig& config, const models::vae::VaeRun& run) {
   try {
     return models::vae::train_vae(config.prior, config.setup, run);
   } catch (const core::SolverError& error) {
+    if (error.id() != "not_finite") throw;
     throw core::SolverError(
         core::Worded{fmt::format("{}; lower training.learning_rate", error.what()), error.place()});
   }
@@ -85,33 +87,9 @@ void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainCo
       core::json_quoted(std::filesystem::absolute(network).lexically_normal().string()));
 }
 
-/// Trains on one rank. → the exit code.
-core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
-                     const config::TrainConfig& config, core::StopRequests& stop, io::run::NewFolder& made) {
-  const models::vae::VaeRun run{
-      .checkpoint = config.output.checkpoint ? folder.checkpoint() : "",
-      .history = folder.history(),
-      .begin = arguments.resume ? models::vae::Begin::resume : models::vae::Begin::anew,
-      .data = config.data,
-      .stop = [&] { return stop().has_value(); },
-      .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
-  models::vae::check_run(config.prior, config.setup,
-                         run);  // the folder of a resume that is refused stays as it is
-  made.keep();
-  write_configuration(folder.config(),
-                      "[grid] and [prior] as given, of the other tables every key with the value in force.",
-                      arguments.config_path, config.toml);
-  const models::vae::VaeTraining training = trained(config, run);
-  if (!training.vae) {
-    const std::string next =
-        config.output.checkpoint
-            ? "go on with: " + cli::resume_command("train", arguments.config_path, arguments.assignments,
-                                                   folder.path().string())
-            : "nothing was kept (output.checkpoint = false)";
-    core::log::warning(core::log::Id("mt_invert#training_stopped"), "stopped after {} steps; {}",
-                       training.summary.n_steps, next);
-    return core::ExitCode::interrupted;
-  }
+/// Writes the network with its card and report, and says where they are.
+void write_network(const io::run::TrainFolder& folder, const config::TrainConfig& config,
+                   const models::vae::VaeTraining& training) {
   save(folder, config.output.format, *training.vae);
   if (config.output.report) {
     io::report::write_training_report(folder.path(), {config.title, config.toml, folder.history()},
@@ -127,7 +105,56 @@ core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArgumen
                        "lower loss.divergence.",
                        training.vae->options().n_codes);
   say_what_was_made(folder, config);
+}
+
+/// Trains on the ranks of a world, or alone without one. `made`: the folder, on the rank that writes. → the
+/// exit code.
+core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
+                     const config::TrainConfig& config, const engine::World& world,
+                     std::optional<io::run::NewFolder>& made) {
+  core::StopRequests stop(
+      MPI_COMM_SELF,
+      arguments.time_limit_min);  // a signal may come to one rank alone; the training agrees
+  const models::vae::VaeRun run{
+      .checkpoint = config.output.checkpoint ? folder.checkpoint() : "",
+      .history = folder.history(),
+      .begin = arguments.resume ? models::vae::Begin::resume : models::vae::Begin::anew,
+      .data = config.data,
+      .stop = [&] { return stop().has_value(); },
+      .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs)),
+      .world = world};
+  models::vae::check_run(config.prior, config.setup,
+                         run);  // the folder of a resume that is refused stays as it is
+  if (made) {
+    made->keep();
+    write_configuration(folder.config(),
+                        "[grid] and [prior] as given, of the other tables every key with the value in force.",
+                        arguments.config_path, config.toml);
+  }
+  const models::vae::VaeTraining training = trained(config, run);
+  if (!training.vae) {
+    const std::string next =
+        config.output.checkpoint
+            ? "go on with: " + cli::resume_command("train", arguments.config_path, arguments.assignments,
+                                                   folder.path().string())
+            : "nothing was kept (output.checkpoint = false)";
+    core::log::warning(core::log::Id("mt_invert#training_stopped"), "stopped after {} steps; {}",
+                       training.summary.n_steps, next);
+    return core::ExitCode::interrupted;
+  }
+  if (made) write_network(folder, config, training);
   return core::ExitCode::ok;
+}
+
+/// Refuses ranks for which a batch has no parts. errors: ConfigError.
+void check_ranks(int n_ranks, const config::TrainConfig& config) {
+  const models::vae::VaeRecipe& recipe = config.setup.recipe;
+  if (n_ranks <= recipe.shards) return;
+  throw core::ConfigError(
+      "mt_invert#too_many_ranks",
+      "expected at most as many ranks as training.shards, {}, got {}; start fewer, or give "
+      "--shards {}, up to the {} draws of a batch (the network then has other bits)",
+      recipe.shards, n_ranks, n_ranks, recipe.batch_size);
 }
 
 }  // namespace
@@ -148,20 +175,18 @@ int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::Co
     });
     return 0;
   }
-  if (core::size_of(comm) > 1)
-    core::log::warning(core::log::Id("mt_invert#idle_ranks"),
-                       "training runs on one rank, the others wait; start it without mpirun, with --threads");
-  core::StopRequests stop(MPI_COMM_SELF,
-                          arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
-  core::ExitCode code = core::ExitCode::ok;
+  check_ranks(core::size_of(comm), config);
+  std::optional<io::run::NewFolder> made;  // on rank 0, which writes
   core::on_rank_zero(comm, [&] {
-    io::run::NewFolder made(folder.path(), line.log_format());
-    open_folder(folder, arguments, line, made);
-    code = train(folder, arguments, config, stop, made);
+    made.emplace(folder.path(), line.log_format());
+    open_folder(folder, arguments, line, *made);
   });
-  return core::any_rank(comm, code == core::ExitCode::interrupted)
-             ? static_cast<int>(core::ExitCode::interrupted)
-             : 0;
+  if (core::size_of(comm) == 1) return static_cast<int>(train(folder, arguments, config, {}, made));
+  core::ExitCode code = core::ExitCode::ok;
+  engine::with_mpi_world(
+      comm, [&](const engine::World& world) { code = train(folder, arguments, config, world, made); },
+      {.patience_s = arguments.rank_timeout_s});
+  return static_cast<int>(code);
 }
 
 }  // namespace lodestone::mt_invert::commands

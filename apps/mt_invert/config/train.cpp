@@ -55,7 +55,10 @@ Rows<VaeRecipe> recipe_rows() {
               "\"cosine\": rises over the first epoch, falls to a hundredth at the last"),
           row("patience", &VaeRecipe::patience, within(0, 1'000'000),
               "epochs without a better validation loss, after which training stops; 0: never"),
-          row("seed", &VaeRecipe::seed, at_least(0), "of first weights, order and noise")};
+          row("seed", &VaeRecipe::seed, at_least(0), "of first weights, order and noise"),
+          row("shards", &VaeRecipe::shards, within(1, 4096),
+              "parts of a batch, which fix the bits of the network; as many ranks can share the training "
+              "(`mpirun -n 4 mt_invert train CONFIG`), and fewer give the same network")};
 }
 
 Rows<TrainOutput> output_rows() {
@@ -130,6 +133,10 @@ VaeRecipe read_recipe(const ConfigTable& table, engine::Dim n_cells) {
     table.refuse("batch_size", "batch_too_large",
                  fmt::format("expected at most the {} draws there are for training, got {}", n_training,
                              recipe.batch_size));
+  if (recipe.shards > recipe.batch_size)
+    table.refuse(
+        "shards", "more_shards_than_draws",
+        fmt::format("expected at most the {} draws of a batch, got {}", recipe.batch_size, recipe.shards));
   return recipe;
 }
 

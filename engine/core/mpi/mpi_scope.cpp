@@ -44,16 +44,58 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-bool completes_in_time(MPI_Request& request) {
-  const auto deadline = std::chrono::steady_clock::now() + failure_grace;
-  int done = 0;
-  while (true) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return true;
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(poll_interval);
+/// Hashes of the message that a rank is about to print. With its rank in front it is what others print whom
+/// that rank has told.
+struct Spoken {
+  std::uint64_t plain = 0, named = 0;
+  friend bool is_same(const Spoken& a, const Spoken& b) {
+    return a.plain == b.plain || a.plain == b.named || a.named == b.plain;
   }
-}
+};
+
+/// Exchanges what ranks are about to print. Its buffers outlive it, since messages to a rank that never comes
+/// do not end: MPI_Abort follows then.
+class SpokenByAll {
+ public:
+  SpokenByAll(MPI_Comm comm, int rank, int size, const Spoken& own)
+      : own_(own), all_(static_cast<std::size_t>(size)), requests_(2 * all_.size(), MPI_REQUEST_NULL) {
+    all_[static_cast<std::size_t>(rank)] = own;
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      const auto at = static_cast<std::size_t>(peer);
+      MPI_Irecv(&all_[at], 2, MPI_UINT64_T, peer, 0, comm, &requests_[2 * at]);
+      MPI_Isend(&own_, 2, MPI_UINT64_T, peer, 0, comm, &requests_[2 * at + 1]);
+    }
+  }
+  /// Returns whether all have come in time.
+  bool wait() {
+    const auto deadline = std::chrono::steady_clock::now() + failure_grace;
+    int done = 0;
+    while (true) {
+      MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+      if (done != 0) return true;
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(poll_interval);
+    }
+  }
+  /// Returns the first rank that says the same as this one.
+  [[nodiscard]] int first_like_own() const {
+    return static_cast<int>(
+        std::ranges::find_if(all_, [&](const Spoken& each) { return is_same(each, own_); }) - all_.begin());
+  }
+  /// Returns whether another rank has the message of this one, or this one that of another.
+  [[nodiscard]] bool was_told() const {
+    return std::ranges::any_of(all_, [&](const Spoken& each) { return each.plain == own_.named; });
+  }
+  [[nodiscard]] bool was_heard() const {
+    return std::ranges::any_of(all_, [&](const Spoken& each) { return each.named == own_.plain; });
+  }
+
+ private:
+  Spoken own_;
+  std::vector<Spoken> all_;
+  std::vector<MPI_Request> requests_;
+};
 
 }  // namespace
 
@@ -74,21 +116,25 @@ MpiScope::~MpiScope() {
 
 std::string MpiScope::agree_on_failure(std::string message) noexcept {
   if (size_ == 1) return message;
-  // The buffers of a call that never completes must outlive this function: MPI_Abort follows then.
-  static std::uint64_t mine;
-  static std::vector<std::uint64_t> hashes;
-  mine = hash_of(message);
-  hashes.assign(static_cast<std::size_t>(size_), 0);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(&mine, 1, MPI_UINT64_T, hashes.data(), 1, MPI_UINT64_T, failures_, &request);
-  all_failed_ = completes_in_time(request);
-  if (!all_failed_) return fmt::format("rank {} of {}: {}", rank_, size_, message);
-  const auto first_with_this_message = std::ranges::find(hashes, mine) - hashes.begin();
-  return first_with_this_message == rank_ ? message : std::string();
+  std::string named = of_rank(rank_, size_, message);
+  static SpokenByAll* all = nullptr;
+  all = new SpokenByAll(failures_, rank_, size_, {hash_of(message), hash_of(named)});
+  all_failed_ = all->wait();
+  if (all->first_like_own() != rank_) {
+    // The rank that prints must not be aborted before it has.
+    if (!all_failed_) std::this_thread::sleep_for(failure_grace / 4);
+    return {};
+  }
+  // Otherwise the message is that of all ranks, or names the rank from which they have it.
+  return all->was_told() || (!all_failed_ && !all->was_heard()) ? named : message;
 }
 
 void MpiScope::abort(int exit_code) noexcept {
   if (size_ > 1 && (!all_failed_ || must_abort)) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+std::string of_rank(int rank, int size, const std::string& message) {
+  return size == 1 ? message : fmt::format("rank {} of {}: {}", rank, size, message);
 }
 
 void abort_after_failure() noexcept { must_abort = true; }

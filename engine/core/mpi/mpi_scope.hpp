@@ -16,8 +16,8 @@ class MpiScope final : public SubsystemScope {
  public:
   MpiScope(int& argc, char**& argv);
   ~MpiScope() override;
-  /// Waits a short while for the other ranks to fail as well. One message that all share is printed once; a
-  /// lone failure names its rank.
+  /// Waits a short while for the other ranks to fail as well. One message that several share is printed once,
+  /// also where others have it from the rank that failed (`of_rank`). A failure of one rank names it.
   std::string agree_on_failure(std::string message) noexcept override;
   /// `MPI_Abort` unless every rank failed (then all end in the normal way with their exit codes).
   void abort(int exit_code) noexcept override;
@@ -32,6 +32,9 @@ class MpiScope final : public SubsystemScope {
   MPI_Comm failures_ = MPI_COMM_NULL;  ///< apart from the traffic of the program
   bool all_failed_ = false;
 };
+
+/// Returns a message with the rank that it is from: "rank 1 of 2: …"; alone, the message.
+[[nodiscard]] std::string of_rank(int rank, int size, const std::string& message);
 
 /// Makes `MPI_Abort` the end of a program that fails, even if every rank does: messages are on their way that
 /// MPI would wait for.

@@ -19,6 +19,9 @@ namespace {
 
 using R = const RuleArgs&;
 
+/// Sums of as many bytes are made by every rank, of what all the others have sent it.
+constexpr std::size_t bytes_for_all = 2048;
+
 std::size_t item_of(const Tensor& x) { return core::size_of(x.dtype()); }
 
 /// Returns the elements of an evaluated tensor, which stay as they are.
@@ -194,8 +197,14 @@ Tensor run_all_reduce(R args) {
   const Shape item = x.shape().erased(0);
   const std::uint64_t number =
       group->begin(text_of(args, x, fmt::format("{} {}", item.text(), core::word(how))), args.where);
-  // Elements are shared evenly, wherever the boundaries of shards are.
   const Shape flat{item.count()};
+  const auto size = static_cast<std::size_t>(group->size());
+  // Few bytes go to all ranks at once: one way for a message instead of two.
+  if (size == 1 || static_cast<std::size_t>(item.count()) * item_of(x) <= bytes_for_all)
+    return reshape(combined_piece(*group, how, x, flat, std::vector<Box>(size, Box::whole(flat)), number),
+                   item)
+        .eval();
+  // Elements are shared evenly, wherever the boundaries of shards are.
   const std::vector<Dim> ends = boundaries(item.count(), group->size(), group->size());
   std::vector<Box> pieces;
   for (std::size_t i = 0; i + 1 < ends.size(); ++i) pieces.push_back({{ends[i]}, {ends[i + 1] - ends[i]}});

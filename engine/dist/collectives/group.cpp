@@ -21,10 +21,11 @@ std::string names_of(const DeviceMesh& mesh, const IntList& axes) {
 
 }  // namespace
 
-Group::Group(World world, const DeviceMesh& mesh, const IntList& axes)
+Group::Group(World world, const DeviceMesh& mesh, const IntList& axes, Agreement agreement)
     : world_(std::move(world)),
       mesh_(mesh),
       axes_(axes),
+      agreement_(agreement),
       ranks_(mesh.group(world_->rank(), axes)),
       index_(mesh.index_along(world_->rank(), axes)),
       n_shards_(mesh.shards_along(axes)),
@@ -51,8 +52,9 @@ std::string Group::name() const { return fmt::format("{} of {}", names_of(mesh_,
 
 std::uint64_t Group::begin(std::string_view text, const std::source_location& where) const {
   const std::uint64_t number = world_->next_number(id_);
-  agree(*world_, ranks_, id_, fmt::format("collective {} along {}: {}", number, names_of(mesh_, axes_), text),
-        at_line(where));
+  if (agreement_ == Agreement::each_time)
+    agree(*world_, ranks_, id_,
+          fmt::format("collective {} along {}: {}", number, names_of(mesh_, axes_), text), at_line(where));
   return detail::mixed(id_, number + 1);
 }
 

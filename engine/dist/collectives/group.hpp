@@ -14,6 +14,9 @@
 
 namespace lodestone::engine {
 
+/// The time at which ranks compare what they do: before each collective, or once, before all of them.
+enum class Agreement : std::uint8_t { each_time, done };
+
 /// The ranks that differ from this one along some axes of a mesh, which communicate.
 ///
 /// Their shards are numbered along the axes, and each rank holds neighbours. Sums over the group add in the
@@ -22,7 +25,7 @@ class Group {
  public:
   /// Finds the group of this rank. errors: InvalidArgument for a rank outside of the mesh, and a mesh with
   /// ranks outside of the world.
-  Group(World world, const DeviceMesh& mesh, const IntList& axes);
+  Group(World world, const DeviceMesh& mesh, const IntList& axes, Agreement agreement = Agreement::each_time);
 
   [[nodiscard]] Transport& transport() const { return *world_; }
   [[nodiscard]] const DeviceMesh& mesh() const { return mesh_; }
@@ -37,18 +40,19 @@ class Group {
   [[nodiscard]] std::string name() const;  ///< "x*y of x=2, y=4/8"
 
   /// Returns the number of the messages of a collective. collective over the group. errors: InvalidArgument
-  /// on all ranks where one is about to do something else, which the text says.
+  /// on all ranks where one is about to do something else, which the text says, unless they have agreed.
   [[nodiscard]] std::uint64_t begin(std::string_view text, const std::source_location& where) const;
 
   /// Two groups are equal if one can stand for the other.
   friend bool operator==(const Group& a, const Group& b) {
-    return a.world_ == b.world_ && a.mesh_ == b.mesh_ && a.axes_ == b.axes_;
+    return a.world_ == b.world_ && a.mesh_ == b.mesh_ && a.axes_ == b.axes_ && a.agreement_ == b.agreement_;
   }
 
  private:
   World world_;
   DeviceMesh mesh_;
   IntList axes_;
+  Agreement agreement_;
   std::vector<int> ranks_;
   int index_, n_shards_;
   std::uint64_t id_;

@@ -245,7 +245,9 @@ void with_mpi_world(MPI_Comm comm, const std::function<void(const World&)>& f,
     std::iota(all.begin(), all.end(), 0);
     agree(*world, all, std::numeric_limits<std::uint64_t>::max(), "the end of the world", "");
   } catch (...) {
-    world->fail(failure_of(std::current_exception()));
+    Failure failure = failure_of(std::current_exception());
+    failure.text = core::of_rank(world->rank(), world->size(), failure.text);
+    world->fail(failure);  // of one that another rank has told it says nothing
     throw;
   }
 }

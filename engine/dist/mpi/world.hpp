@@ -26,7 +26,7 @@ struct MpiWorldOptions {
 [[nodiscard]] World mpi_world(MPI_Comm comm, const MpiWorldOptions& options = {});
 
 /// Calls f with a world; if f throws, the other ranks are told before the error goes on. collective over
-/// `comm`. errors: those of f, and of the other ranks.
+/// `comm`. errors: those of f, and those of other ranks, which name the rank: "rank 1 of 2: …".
 void with_mpi_world(MPI_Comm comm, const std::function<void(const World&)>& f,
                     const MpiWorldOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small on purpose: one function for all transports.
+// Small on purpose: two functions for all transports.
 #pragma once
 
 #include "engine/dist/transport/transport.hpp"
@@ -15,5 +15,10 @@ namespace lodestone::engine {
 /// them, with the first text that differs; those of `Transport::test`.
 void agree(Transport& transport, std::span<const int> ranks, std::uint64_t number, std::string_view text,
            std::string_view place);
+
+/// Returns on all ranks whether `here` is true on one of them, for decisions that follow clocks or signals.
+/// collective over all ranks. errors: those of `Transport::test`. cost: log2 of the ranks messages, one after
+/// the other.
+[[nodiscard]] bool any_rank(Transport& transport, bool here);
 
 }  // namespace lodestone::engine

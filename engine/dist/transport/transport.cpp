@@ -2,6 +2,7 @@
 #include "engine/dist/transport/transport.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/session.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,8 @@
 
 namespace lodestone::engine {
 namespace {
+
+constexpr double yields_s = 5e-4;  // of a wait, before it sleeps
 
 /// Returns the axis from which on elements lie one behind the other in both places.
 int first_dense_axis(const Strided& a, const Strided& b) {
@@ -58,15 +61,8 @@ void copy(const Strided& from, const Strided& to) {
 }
 
 Failure failure_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const core::Error& known) {
-    return {known.exit_code(), known.what(), known.place()};
-  } catch (const std::exception& other) {
-    return {core::ExitCode::unexpected, other.what(), {}};
-  } catch (...) {
-    return {core::ExitCode::unexpected, "an exception that is no std::exception", {}};
-  }
+  core::LastWords words = core::last_words_of(error);
+  return {words.code, std::move(words.text), std::move(words.place)};
 }
 
 void throw_failure(const Failure& failure) {
@@ -94,14 +90,17 @@ void Transport::wait(Ticket ticket) {
   if (test(ticket)) return;
   const auto begin = steady_clock::now();
   const auto waited_s = [&] { return duration<double>(steady_clock::now() - begin).count(); };
-  // Another rank may need the core that this one would keep busy.
-  for (microseconds pause{0}; !test(ticket); pause = std::min(pause + microseconds(10), microseconds(1000))) {
+  // Another rank may need the core that this one would keep busy. The shortest sleep takes 60 µs, longer than
+  // most messages of ranks with cores of their own: those waits yield alone.
+  microseconds pause{0};
+  while (!test(ticket)) {
     has_waited(ticket, waited_s());
-    if (pause.count() == 0) {
+    if (waited_s() < yields_s) {
       std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(pause);
+      continue;
     }
+    pause = std::min(pause + microseconds(10), microseconds(1000));
+    std::this_thread::sleep_for(pause);
   }
   ++counts_.waits;
   counts_.seconds += waited_s();

@@ -25,4 +25,14 @@ run 3 together; expect_code 2 "all ranks fail";      expect_count "[configuratio
 run 3 differently; expect_code 4 "each rank its own error"
 for rank in 0 1 2; do expect_count "[reader] problem $rank" 1 "different messages are all printed"; done
 run 3 alone;    expect_code 6 "one rank of three fails"; expect_count "rank 2 of 3: [solver] singular matrix" 1 "a lone failure names its rank"
+run 3 told;     expect_code 6 "two ranks have the error of a third"
+                expect_count "error: rank 2 of 3: [solver] singular matrix" 1 "what others were told is printed once, with its rank"
+                expect_count "singular matrix" 1 "and in no other way"
+                expect_count "MPI_ABORT" 0 "ranks that fail together end in the normal way"
+run 3 "told first"; expect_code 6 "two ranks have the error of the first"
+                expect_count "error: rank 0 of 3: [solver] singular matrix" 1 "the rank that failed names itself where others have it"
+                expect_count "singular matrix" 1 "and all print it once"
+run 3 "told but one"; expect_code 6 "a rank hangs while the others fail"
+                expect_count "error: rank 2 of 3: [solver] singular matrix" 1 "those that fail print one message"
+                expect_count "singular matrix" 1 "and no other"
 exit $failures

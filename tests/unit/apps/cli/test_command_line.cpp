@@ -52,6 +52,19 @@ TEST_CASE("command line: train takes what invert takes, and a preview instead of
   CHECK_THAT(refusal({"train", "a.toml", "--time-limit", "0"}), HasId("bad_time_limit", {"--time-limit"}));
 }
 
+TEST_CASE("command line: shards of a training are an assignment, and ranks wait for a time", "[apps]") {
+  const auto of = [](std::vector<const char*> words) {
+    words.insert(words.begin(), {"train", "a.toml"});
+    return std::get<cli::TrainArguments>(parse(words).command);
+  };
+  CHECK(of({"--set", "x.y=1", "--shards", "8"}).assignments ==
+        std::vector<std::string>{"x.y=1", "training.shards=8"});
+  CHECK(of({}).rank_timeout_s == 600.0);
+  CHECK(of({"--rank-timeout", "2.5"}).rank_timeout_s == 2.5);
+  CHECK_THAT(refusal({"train", "a.toml", "--rank-timeout", "0"}),
+             HasId("bad_rank_timeout", {"--rank-timeout", "0"}));
+}
+
 TEST_CASE("command line: periods are a comma-separated list and accuracy a word", "[apps]") {
   const auto line = parse({"forward", "--model", "m", "--sites", "s", "--periods", "0.1,1,10", "--accuracy",
                            "fine", "--log", "json"});

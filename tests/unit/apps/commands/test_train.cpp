@@ -256,6 +256,8 @@ TEST_CASE("train: configurations that cannot be are refused at their line before
   CHECK_THAT(refusal("network.codes=1000000000"), HasId("out_of_range", {"network.codes", "1 to 4096"}));
   CHECK_THAT(refusal("training.epochs=1000000000"), HasId("out_of_range", {"training.epochs"}));
   CHECK_THAT(refusal("training.batch_size=161"), HasId("batch_too_large", {"training.batch_size", "160"}));
+  CHECK_THAT(refusal("training.shards=21"), HasId("more_shards_than_draws", {"training.shards", "20", "21"}));
+  CHECK_THAT(refusal("training.shards=0"), HasId("out_of_range", {"training.shards"}));
   CHECK_THAT(refusal("training.schedule=\"linear\""), HasId("unknown_word", {"cosine"}));
   CHECK_THAT(refusal("output.format=\"onnx\""), HasId("unknown_word", {"safetensors"}));
   CHECK_THAT(refusal("grid.n_columns=4"), HasId("missing_key", {"width_m"}));

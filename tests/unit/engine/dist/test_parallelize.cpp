@@ -3,6 +3,7 @@
 #include "engine/core/error.hpp"
 #include "engine/dist/transport/local.hpp"
 #include "engine/ops/random.hpp"
+#include "engine/record/op_by_op.hpp"
 #include "engine/testing/difference.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/control.hpp"
@@ -107,10 +108,82 @@ TEST_CASE("parallelize: cells take their new pieces in the memory of the old one
     const CompileStats before = step.stats();
     for (int i = 0; i < 3; ++i) (void)step(training.batch());
     const CompileStats after = step.stats();
-    // Two of the thirteen cells get new memory: they are ready before the last sum, which may fail.
-    if (after.n_undonated - before.n_undonated > 3 * 2 || after.n_traces != 1 || after.n_hits != 4)
+    // Four of the thirteen cells get new memory: they are ready before the last sum, which may fail.
+    if (after.n_undonated - before.n_undonated > 3 * 4 || after.n_traces != 1 || after.n_hits != 4)
       throw core::InvalidArgument("test#memory", "{} arrays in new memory, {} recordings, {} hits",
                                   after.n_undonated - before.n_undonated, after.n_traces, after.n_hits);
+  });
+}
+
+TEST_CASE("parallelize: a batch norm of a cut batch is cut into its sums", "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors {
+    const Tensor y = batch_norm(in[0], in[1], in[2], 1e-3).y;
+    return {sum(square(y * in[0]))};
+  };
+  const Tensors in{waves_of({12, 5, 4}, 0.7), waves_of({4}, 0.3), waves_of({4}, 0.9)};
+  const auto on = [&](int n, int shards, std::string& text) {
+    std::vector<std::byte> bytes;
+    run_ranks(n, [&](const World& world) {
+      const auto gradient = [&](const Tensors& x) {
+        const auto found = value_and_grad(f, x);
+        Tensors all = found.gradients;
+        all.push_back(found.value);
+        return all;
+      };
+      const auto step =
+          parallelize(gradient, world, DeviceMesh({{"data", n, shards}}), {.pins = {{"0", "[data]"}}});
+      const Tensors got = step(in);
+      if (world->rank() != 0) return;
+      bytes = bytes_of(got);
+      text = step.explain();
+      const Tensors expected = run_op_by_op(gradient, in);
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(difference(got[i], expected[i]) < 1e-5);
+    });
+    return bytes;
+  };
+  std::string cut, whole;
+  CHECK(on(3, 4, cut) == on(1, 4, whole));
+  CHECK(cut.find("= batch_norm") == std::string::npos);
+  CHECK(cut.find("all_gather") == std::string::npos);
+  (void)on(1, 1, whole);  // with one shard there is no reason for another op
+  CHECK(whole.find("= batch_norm") != std::string::npos);
+}
+
+TEST_CASE("parallelize: a small sum is one message to each rank, and steps compare nothing", "[engine]") {
+  run_ranks(3, [](const World& world) {
+    const auto step = parallelize([](const Tensors& in) -> Tensors { return {sum(square(in[0]))}; }, world,
+                                  DeviceMesh({{"data", 3, 6}}), {.pins = {{"0", "[data]"}}});
+    (void)step({waves_of({12, 6}, 0.7)});
+    const auto before = world->counts();
+    (void)step({waves_of({12, 6}, 0.7)})[0].item<float>();
+    const auto n = world->counts().messages - before.messages, bytes = world->counts().bytes - before.bytes;
+    // Of six shards a rank has two: each pair is a subtree by itself or its halves are.
+    if (n > 2 * 2 || bytes != n * 4) throw core::InvalidArgument("test#messages", "{} of {} bytes", n, bytes);
+  });
+}
+
+TEST_CASE("parallelize: inputs may come in pieces, with the bytes of whole ones", "[engine]") {
+  const auto f = [](const Tensors& in) -> Tensors { return {mean(square(in[0])) + sum(in[1]), in[0] * 2.0}; };
+  const Tensors in{waves_of({11, 3}, 0.7), waves_of({4}, 0.3)};
+  run_ranks(3, [&](const World& world) {
+    const DeviceMesh mesh({{"data", 3, 5}});
+    const auto step = parallelize(f, world, mesh, {.pins = {{"0", "[data]"}}});
+    const Box box = box_of(layout_from("[data, whole]", mesh), {11, 3}, mesh, world->rank());
+    const Tensor piece = slice(in[0], 0, box.first[0], box.end(0)).eval();
+    const auto bytes_before = world->counts().bytes;
+    const Tensors got = step.of_pieces({piece, in[1]}, {{11, 3}, {4}});
+    if (bytes_of(got) != bytes_of(step(in)) || world->counts().bytes == bytes_before)
+      throw core::InvalidArgument("test#pieces", "pieces give other bytes");
+    const auto wrong = error_of<core::ShapeError>([&] { (void)step.of_pieces(in, {{11, 3}, {4}}); });
+    const auto few = error_of<core::InvalidArgument>([&] { (void)step.of_pieces(in, {{11, 3}}); });
+    const auto followed = error_of<core::InvalidArgument>([&] {
+      const Function of = [&](const Tensors& x) -> Tensors {
+        return {step.of_pieces({x[0], in[1]}, {{11, 3}, {4}})[0]};
+      };
+      (void)value_and_grad(of, {piece});
+    });
+    if (wrong.id() != "wrong_piece" || few.id() != "wrong_pieces" || followed.id() != "followed_pieces")
+      throw core::InvalidArgument("test#errors", "got {}, {}, {}", wrong.id(), few.id(), followed.id());
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/dist/transport/local.hpp"
 #include "engine/state/state_file.hpp"
 #include "models/vae/vae_draws.hpp"
 #include "models/vae/vae_step.hpp"
@@ -197,8 +198,42 @@ TEST_CASE("train: recipes that cannot be are refused by name", "[models]") {
   CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.learning_rate = 0.0; }),
              HasId("wrong_learning_rate", {"0"}));
   CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.epochs = 0; }), HasId("wrong_epochs", {"0"}));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.shards = 1000; }), HasId("wrong_shards", {"1000"}));
   CHECK_THAT(refusal([](vae::VaeSetup& s) { s.network.cells_z = 13; }),
              HasId("wrong_cells", {"12 × 1", "13 × 1"}));
+}
+
+TEST_CASE("train: ranks give the network of one process with as many shards", "[models]") {
+  vae::VaeSetup setup = small_setup(2);
+  setup.recipe.shards = 4;
+  const auto weights = [](const vae::VaeTraining& training) {
+    std::vector<float> all;
+    for (const auto& [_, value] : training.vae->net().state()) {
+      if (value.dtype() != engine::DType::f32) continue;
+      const auto more = value.to_vector<float>();
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  };
+  const vae::VaeTraining alone = vae::train_vae(smooth_prior(), setup);
+  CHECK_THAT(alone.vae->card(), Contains("\"shards\": 4"));
+  const TemporaryFolder folder;
+  std::vector<std::vector<float>> found(3);
+  engine::run_ranks(3, [&](const engine::World& world) {
+    vae::VaeRun run{.checkpoint = folder / fmt::format("by_{}.safetensors", world->rank()), .world = world};
+    found[static_cast<std::size_t>(world->rank())] = weights(vae::train_vae(smooth_prior(), setup, run));
+  });
+  for (const auto& each : found) CHECK(each == weights(alone));
+  CHECK(std::filesystem::exists(folder / "by_0.safetensors"));
+  CHECK_FALSE(std::filesystem::exists(folder / "by_1.safetensors"));
+  setup.recipe.shards = 1;
+  CHECK_THAT(vae::train_vae(smooth_prior(), setup).vae->card(), !Contains("shards"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               engine::run_ranks(2, [&](const engine::World& world) {
+                 (void)vae::train_vae(smooth_prior(), setup, {.world = world});
+               });
+             }),
+             HasId("too_many_ranks", {"shards, 1, got 2"}));
 }
 
 TEST_CASE("train: what a training will do is announced as it comes, and its first step is a function",
