@@ -6,6 +6,7 @@
 #include "engine/dist/cells.hpp"
 #include "engine/dist/explain.hpp"
 #include "engine/dist/pins.hpp"
+#include "engine/dist/search/search.hpp"
 #include "engine/record/host_state.hpp"
 #include "engine/record/state_scope.hpp"
 #include "engine/record/tuple.hpp"
@@ -78,6 +79,7 @@ struct Entry {
   std::vector<CutCell> cells;
   std::vector<Feed> feeds;
   std::vector<PinnedValue> pins;
+  std::vector<Pin> named;  ///< what was found, as pins
   std::shared_ptr<const CutProgram> cut;
   Compiled run;
 
@@ -177,6 +179,7 @@ class Parallelized::State {
   }
 
   [[nodiscard]] std::string explain() const { return latest_ ? explained(*latest_->cut, latest_->pins) : ""; }
+  [[nodiscard]] std::vector<Pin> pins() const { return latest_ ? latest_->named : std::vector<Pin>(); }
   [[nodiscard]] CompileStats stats() const { return latest_ ? latest_->run.stats() : CompileStats(); }
 
  private:
@@ -188,7 +191,8 @@ class Parallelized::State {
     if (!recorded) return {};
     recorded->program = without_calls(std::move(recorded->program), where);
     const LayoutTask task = task_of(*recorded, mesh_, options_);
-    LayoutTable table = propagate(recorded->program, mesh_, task);
+    LayoutTable table = table_for(*recorded, task);
+    std::vector<Pin> named = pins_of(*recorded, table, mesh_, options_);
     std::vector<MeshLayout> in = layouts_of_inputs(*recorded, table, mesh_),
                             out = layouts_of_outputs(*recorded, table, mesh_);
     const auto cut = std::make_shared<const CutProgram>(
@@ -197,8 +201,15 @@ class Parallelized::State {
     std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
     Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
     return std::make_shared<const Entry>(
-        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
+        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins, std::move(named), cut,
               compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
+  }
+
+  [[nodiscard]] LayoutTable table_for(const RecordedFunction& recorded, const LayoutTask& task) const {
+    if (options_.search == Search::none) return propagate(recorded.program, mesh_, task);
+    const std::size_t n_results = recorded.program.outputs().size() - recorded.assigned.size();
+    return searched(recorded.program, mesh_, {task, n_results, options_.memory_bytes, options_.move_bytes})
+        .table;
   }
 
   [[nodiscard]] Tensors run(const Entry& entry, const Tensors& arguments,
@@ -224,6 +235,8 @@ Tensors Parallelized::operator()(const Tensors& inputs, std::source_location whe
 
 std::string Parallelized::explain() const { return state_->explain(); }
 
+std::vector<Pin> Parallelized::pins() const { return state_->pins(); }
+
 CompileStats Parallelized::stats() const { return state_->stats(); }
 
 Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh, ParallelOptions options,
@@ -231,6 +244,14 @@ Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,
   if (!f)
     throw core::InvalidArgument("parallelize#no_function", "expected a function, got none {}",
                                 at_line(where));
+  const double least = std::min(options.memory_bytes, options.move_bytes);
+  const bool has_limits = options.memory_bytes != 0.0 || options.move_bytes != 0.0;
+  if (!(least >= 0.0) || (has_limits && options.search == Search::none))
+    throw core::InvalidArgument("parallelize#search_options",
+                                "expected memory_bytes and move_bytes of a search, at least 0, got {} and {} {}; "
+                                "set .search = Search::automatic, or leave them out",
+                                options.memory_bytes, options.move_bytes,
+                                options.search == Search::none ? "without a search" : "of a search");
   return Parallelized(
       std::make_shared<Parallelized::State>(std::move(f), world, mesh, std::move(options), where));
 }

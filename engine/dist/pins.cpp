@@ -2,6 +2,7 @@
 #include "engine/dist/pins.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/dist/label_cuts.hpp"
 #include "engine/transform/attributes.hpp"
 
 #include <fmt/format.h>
@@ -129,7 +130,8 @@ LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, con
     task.held_in_pieces.push_back(value);
     const bool is_pinned =
         std::ranges::any_of(task.pins, [&](const PinnedValue& each) { return each.value == value; });
-    if (is_pinned || recorded.read[i].role() != Variable::Role::parameter) continue;
+    const bool follows = recorded.read[i].role() != Variable::Role::parameter;
+    if (is_pinned || follows || options.search != Search::none) continue;
     // Moments may be cut by themselves; parameters follow nobody.
     const Shape& shape = recorded.program.values()[value].aval.shape;
     task.pins.push_back({value, whole_layout(shape.rank(), mesh),
@@ -138,6 +140,18 @@ LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, con
   for (const auto& [input, output] : recorded.donors())
     task.cells.emplace_back(input, recorded.program.outputs()[output]);
   return task;
+}
+
+std::vector<Pin> pins_of(const RecordedFunction& recorded, const LayoutTable& table, const DeviceMesh& mesh,
+                         const ParallelOptions& options) {
+  std::vector<Pin> pins;
+  for (const auto& [name, value] : named_values(recorded, options)) {
+    const MeshLayout& layout = table.values[value];
+    if (value < recorded.n_arguments() && !is_cut(layout)) continue;
+    if (!name.empty() && std::ranges::find(pins, name, &Pin::name) == pins.end())
+      pins.push_back({name, text_of(layout, mesh)});
+  }
+  return pins;
 }
 
 }  // namespace lodestone::engine
