@@ -201,8 +201,8 @@ class Parallelized::State {
     std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
     Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
     return std::make_shared<const Entry>(
-        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins, std::move(named), cut,
-              compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
+        Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins,
+              std::move(named), cut, compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
   }
 
   [[nodiscard]] LayoutTable table_for(const RecordedFunction& recorded, const LayoutTask& task) const {
@@ -247,11 +247,12 @@ Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,
   const double least = std::min(options.memory_bytes, options.move_bytes);
   const bool has_limits = options.memory_bytes != 0.0 || options.move_bytes != 0.0;
   if (!(least >= 0.0) || (has_limits && options.search == Search::none))
-    throw core::InvalidArgument("parallelize#search_options",
-                                "expected memory_bytes and move_bytes of a search, at least 0, got {} and {} {}; "
-                                "set .search = Search::automatic, or leave them out",
-                                options.memory_bytes, options.move_bytes,
-                                options.search == Search::none ? "without a search" : "of a search");
+    throw core::InvalidArgument(
+        "parallelize#search_options",
+        "expected memory_bytes and move_bytes of a search, at least 0, got {} and {} {}; "
+        "set .search = Search::automatic, or leave them out",
+        options.memory_bytes, options.move_bytes,
+        options.search == Search::none ? "without a search" : "of a search");
   return Parallelized(
       std::make_shared<Parallelized::State>(std::move(f), world, mesh, std::move(options), where));
 }

@@ -73,8 +73,8 @@ class Parallelized {
 /// Returns a function of one machine as one that the ranks of a mesh run together.
 ///
 /// f is recorded as `compile` records it, derivatives included. What is not pinned follows, but parameters
-/// then stay whole; or it is searched. The bits of all results depend on pins and shards, not on the number of
-/// ranks; on that, too, where `memory_bytes` is given. `where`: for messages. errors: InvalidArgument for
+/// then stay whole; or it is searched. The bits of all results depend on pins and shards, not on the number
+/// of ranks; on that, too, where `memory_bytes` is given. `where`: for messages. errors: InvalidArgument for
 /// options of a search without one.
 [[nodiscard]] Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,
                                        ParallelOptions options = {},

@@ -41,8 +41,7 @@ Boxes boxes_of(const MeshLayout& layout, const Shape& shape, const DeviceMesh& m
 
 std::int64_t missing(const Boxes& have, const Boxes& need) {
   std::int64_t n = 0;
-  for (std::size_t i = 0; i < have.size(); ++i)
-    n += need[i].count() - intersection(need[i], have[i]).count();
+  for (std::size_t i = 0; i < have.size(); ++i) n += need[i].count() - intersection(need[i], have[i]).count();
   return n;
 }
 

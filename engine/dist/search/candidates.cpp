@@ -31,7 +31,8 @@ void leave_longest(std::vector<Part>& parts, const DeviceMesh& mesh) {
 }
 
 /// Returns the cuts of all assignments of mesh axes to parts that have an element for each shard.
-std::vector<std::vector<Cut>> assignments(std::size_t n_all, std::vector<Part> parts, const DeviceMesh& mesh) {
+std::vector<std::vector<Cut>> assignments(std::size_t n_all, std::vector<Part> parts,
+                                          const DeviceMesh& mesh) {
   leave_longest(parts, mesh);
   std::vector<std::vector<Cut>> all{std::vector<Cut>(n_all)};
   for (int axis = 0; axis < mesh.n_axes(); ++axis) {
@@ -94,7 +95,8 @@ std::vector<WayToCut> ways_to_cut(const Program& program, const Instruction& ins
 
 std::vector<MeshLayout> ways_to_keep(const Shape& shape, const DeviceMesh& mesh) {
   std::vector<Part> axes;
-  for (int axis = 0; axis < shape.rank(); ++axis) axes.push_back({static_cast<std::size_t>(axis), shape[axis], 1});
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    axes.push_back({static_cast<std::size_t>(axis), shape[axis], 1});
   std::vector<MeshLayout> ways;
   for (std::vector<Cut>& cuts : assignments(axes.size(), axes, mesh)) {
     ways.push_back(whole_layout(shape.rank(), mesh));

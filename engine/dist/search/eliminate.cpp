@@ -30,7 +30,8 @@ struct Answer {
 
 class Elimination {
  public:
-  Elimination(const CostGraph& graph, std::size_t most_entries)
+  /// Takes a graph, with all candidates where `allowed` is empty.
+  Elimination(const CostGraph& graph, const Allowed& allowed, std::size_t most_entries)
       : graph_(graph), most_entries_(static_cast<double>(most_entries)), n_(graph.n_candidates) {
     tables_of_.resize(n_.size());
     sizes_.resize(n_.size());
@@ -39,6 +40,10 @@ class Elimination {
       std::iota(kept_.back().begin(), kept_.back().end(), 0);
     }
     for (const CostTable& table : graph.tables) add({table.variables, table.costs});
+    for (int variable = 0; variable < std::ssize(allowed); ++variable) {
+      const std::vector<int>& its = allowed[at(variable)];
+      if (std::ssize(its) < n_[at(variable)]) keep(variable, {its.begin(), its.end()}, turned_to(variable));
+    }
     for (int variable = 0; variable < std::ssize(n_); ++variable) {
       sizes_[at(variable)] = size_without(variable);
       order_.emplace(sizes_[at(variable)], variable);
@@ -184,36 +189,55 @@ class Elimination {
     return least;
   }
 
+  /// Returns the tables of a variable, with it as the last one.
+  [[nodiscard]] std::vector<LiveTable> turned_to(int variable) const {
+    std::vector<LiveTable> result;
+    for (const std::size_t id : tables_of_[at(variable)]) result.push_back(with_last(tables_[id], variable));
+    return result;
+  }
+
+  /// Returns the candidates of a variable, those first whose tables allow least.
+  [[nodiscard]] std::vector<std::size_t> by_least_costs(int variable,
+                                                        const std::vector<LiveTable>& turned) const {
+    const std::size_t n = at(n_[at(variable)]);
+    Entries scores(n, 0.0);
+    for (const LiveTable& table : turned) {
+      Entries least(n, infinity);
+      for (std::size_t i = 0; i < table.costs->size(); ++i)
+        least[i % n] = std::min(least[i % n], (*table.costs)[i]);
+      for (std::size_t k = 0; k < n; ++k) scores[k] += least[k];
+    }
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t k) { return scores[k]; });
+    return order;
+  }
+
+  /// Leaves these candidates of a variable alone. `turned`: its tables.
+  void keep(int variable, std::vector<std::size_t> those, const std::vector<LiveTable>& turned) {
+    std::ranges::sort(those);
+    const std::size_t n = at(n_[at(variable)]);
+    for (std::size_t t = 0; t < turned.size(); ++t) {
+      auto costs = std::make_shared<Entries>();
+      for (std::size_t first = 0; first < turned[t].costs->size(); first += n) {
+        for (const std::size_t k : those) costs->push_back((*turned[t].costs)[first + k]);
+      }
+      tables_[tables_of_[at(variable)][t]] = {turned[t].variables, std::move(costs)};
+    }
+    std::vector<int> kept;
+    for (const std::size_t k : those) kept.push_back(kept_[at(variable)][k]);
+    kept_[at(variable)] = std::move(kept);
+    n_[at(variable)] = static_cast<int>(those.size());
+  }
+
   /// Leaves half of the candidates of the neighbour with most of them.
   void narrow(int variable) {
     const std::vector<int> neighbours = neighbours_of(variable);
     const int widest = *std::ranges::max_element(neighbours, {}, [&](int each) { return n_[at(each)]; });
-    const std::size_t n = at(n_[at(widest)]);
-    Entries scores(n, 0.0);
-    std::vector<LiveTable> turned;
-    for (const std::size_t id : tables_of_[at(widest)]) {
-      turned.push_back(with_last(tables_[id], widest));
-      Entries least(n, infinity);
-      for (std::size_t i = 0; i < turned.back().costs->size(); ++i)
-        least[i % n] = std::min(least[i % n], (*turned.back().costs)[i]);
-      for (std::size_t k = 0; k < n; ++k) scores[k] += least[k];
-    }
-    std::vector<std::size_t> best(n);
-    std::iota(best.begin(), best.end(), std::size_t{0});
-    std::ranges::stable_sort(best, {}, [&](std::size_t k) { return scores[k]; });
-    best.resize((n + 1) / 2);
-    std::ranges::sort(best);
-    for (std::size_t t = 0; t < turned.size(); ++t) {
-      auto costs = std::make_shared<Entries>();
-      for (std::size_t first = 0; first < turned[t].costs->size(); first += n) {
-        for (const std::size_t k : best) costs->push_back((*turned[t].costs)[first + k]);
-      }
-      tables_[tables_of_[at(widest)][t]] = {turned[t].variables, std::move(costs)};
-    }
-    std::vector<int> kept;
-    for (const std::size_t k : best) kept.push_back(kept_[at(widest)][k]);
-    kept_[at(widest)] = std::move(kept);
-    n_[at(widest)] = static_cast<int>(best.size());
+    const std::vector<LiveTable> turned = turned_to(widest);
+    std::vector<std::size_t> best = by_least_costs(widest, turned);
+    best.resize((best.size() + 1) / 2);
+    keep(widest, std::move(best), turned);
     for (const int each : neighbours_of(widest)) renew_size(each);
   }
 
@@ -253,8 +277,50 @@ double memory_of(const CostGraph& graph, std::span<const int> candidates) {
   return bytes;
 }
 
+double work_of_elimination(const CostGraph& graph) {
+  const std::vector<int>& n = graph.n_candidates;
+  std::vector<std::set<int>> neighbours(n.size());
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  const auto connect = [&](const auto& variables) {
+    for (const int each : variables) {
+      neighbours[at(each)].insert(variables.begin(), variables.end());
+      neighbours[at(each)].erase(each);
+    }
+  };
+  for (const CostTable& table : graph.tables) connect(table.variables);
+  std::vector<double> sizes;
+  std::set<std::pair<double, int>> order;
+  const auto size_of = [&](int variable) {
+    double size = 1.0;
+    for (const int each : neighbours[at(variable)]) size *= n[at(each)];
+    return size;
+  };
+  for (int variable = 0; variable < std::ssize(n); ++variable) {
+    sizes.push_back(size_of(variable));
+    order.emplace(sizes.back(), variable);
+  }
+  double work = 0.0;
+  while (!order.empty()) {
+    const auto [size, variable] = *order.begin();
+    order.erase(order.begin());
+    work += size * n[at(variable)];
+    connect(neighbours[at(variable)]);
+    for (const int each : neighbours[at(variable)]) {
+      neighbours[at(each)].erase(variable);
+      order.erase({sizes[at(each)], each});
+      sizes[at(each)] = size_of(each);
+      order.emplace(sizes[at(each)], each);
+    }
+  }
+  return work;
+}
+
 Choice cheapest(const CostGraph& graph, std::size_t most_entries) {
-  return Elimination(graph, most_entries).run();
+  return Elimination(graph, {}, most_entries).run();
+}
+
+Choice cheapest_of(const CostGraph& graph, const Allowed& allowed, std::size_t most_entries) {
+  return Elimination(graph, allowed, most_entries).run();
 }
 
 }  // namespace lodestone::engine

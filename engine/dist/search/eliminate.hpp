@@ -42,6 +42,10 @@ constexpr std::size_t most_entries_of_search = 10'000'000;
 /// Returns the bytes of a choice.
 [[nodiscard]] double memory_of(const CostGraph& graph, std::span<const int> candidates);
 
+/// Returns the sums that an exact elimination takes: entries × candidates of all new tables. It looks at no
+/// costs.
+[[nodiscard]] double work_of_elimination(const CostGraph& graph);
+
 /// Returns the cheapest choice; of equal ones always the same.
 ///
 /// Variables are eliminated one by one, the one with the smallest new table first: a table over its
@@ -49,5 +53,11 @@ constexpr std::size_t most_entries_of_search = 10'000'000;
 /// allowed, half of the candidates of a variable are left out, those whose tables allow least, until it fits.
 /// cost: the entries of the largest table × candidates, at worst per variable.
 [[nodiscard]] Choice cheapest(const CostGraph& graph, std::size_t most_entries = most_entries_of_search);
+
+/// Candidates that are allowed, in rising order, per variable.
+using Allowed = std::vector<std::vector<int>>;
+/// Returns the cheapest choice of allowed candidates.
+[[nodiscard]] Choice cheapest_of(const CostGraph& graph, const Allowed& allowed,
+                                 std::size_t most_entries = most_entries_of_search);
 
 }  // namespace lodestone::engine

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace lodestone::engine {
@@ -25,20 +24,25 @@ CostGraph with_tables(const CostGraph& graph, const auto& cost_of_bytes) {
 }
 
 /// Returns the cheapest choice at a price of bytes. Its cost is that without them.
-FittingChoice at_price(const CostGraph& graph, double price, std::size_t most_entries) {
+FittingChoice at_price(const CostGraph& graph, double price, const Solver& solve) {
   const auto priced = [&](const auto&, double bytes) { return price * bytes; };
-  FittingChoice found{cheapest(with_tables(graph, priced), most_entries), 0.0, price, 0.0};
+  FittingChoice found{solve(with_tables(graph, priced)), 0.0, price, 0.0};
   found.choice.cost = cost_of(graph, found.choice.candidates);
   found.memory = memory_of(graph, found.choice.candidates);
   return found;
 }
 
 /// Returns the cheapest of the choices that take least memory.
-FittingChoice of_least_memory(const CostGraph& graph, std::size_t most_entries) {
-  const auto least_alone = [](const std::vector<double>& all, double bytes) {
-    return bytes > *std::ranges::min_element(all) ? std::numeric_limits<double>::infinity() : 0.0;
+FittingChoice of_least_memory(const CostGraph& graph, const Solver& solve) {
+  double dearer = 1.0;  // than any choice beside any other
+  for (const CostTable& table : graph.tables) {
+    const auto [low, high] = std::ranges::minmax(*table.costs);
+    dearer += high - low;
+  }
+  const auto least_alone = [&](const std::vector<double>& all, double bytes) {
+    return bytes > std::ranges::min(all) ? dearer : 0.0;
   };
-  FittingChoice found{cheapest(with_tables(graph, least_alone), most_entries), 0.0, 0.0, 0.0};
+  FittingChoice found{solve(with_tables(graph, least_alone)), 0.0, 0.0, 0.0};
   found.choice.cost = cost_of(graph, found.choice.candidates);
   found.memory = memory_of(graph, found.choice.candidates);
   return found;
@@ -89,30 +93,32 @@ void improve(const CostGraph& graph, double bytes, FittingChoice& found) {
 double least_memory_of(const CostGraph& graph) {
   double bytes = 0.0;
   for (const std::vector<double>& each : graph.memory) {
-    if (!each.empty()) bytes += *std::ranges::min_element(each);
+    if (!each.empty()) bytes += std::ranges::min(each);
   }
   return bytes;
 }
 
-FittingChoice cheapest_within(const CostGraph& graph, double bytes, std::size_t most_entries) {
+FittingChoice cheapest_within(const CostGraph& graph, double bytes, const Solver& solve) {
   const double least = least_memory_of(graph);
   if (least > bytes)
-    throw core::InvalidArgument("search#memory",
-                                "expected room for what each rank keeps, at least {:.0f} B, but memory_bytes is "
-                                "{:.0f}; use more ranks along an axis of the mesh that may cut it, unpin what is "
-                                "pinned whole, or allow more memory",
-                                least, bytes);
-  FittingChoice over = at_price(graph, 0.0, most_entries);
+    throw core::InvalidArgument(
+        "search#memory",
+        "expected room for what each rank keeps, at least {:.0f} B, but memory_bytes is "
+        "{:.0f}; use more ranks along an axis of the mesh that may cut it, unpin what is "
+        "pinned whole, or allow more memory",
+        least, bytes);
+  FittingChoice over = at_price(graph, 0.0, solve);
   if (over.memory <= bytes) {
     over.bound = over.choice.cost;
     return over;
   }
-  FittingChoice fits = of_least_memory(graph, most_entries);
+  FittingChoice fits = of_least_memory(graph, solve);
   constexpr int most_prices = 40;
   double bound = over.choice.cost;
   for (int i = 0; i < most_prices; ++i) {
     const double price = (fits.choice.cost - over.choice.cost) / (over.memory - fits.memory);
-    FittingChoice next = at_price(graph, price, most_entries);
+    if (!(price > 0.0)) break;  // choices that are not exact may say so
+    FittingChoice next = at_price(graph, price, solve);
     const double its = next.choice.cost + price * next.memory, known = fits.choice.cost + price * fits.memory;
     bound = std::max(bound, its - price * bytes);
     fits.price = price;

@@ -19,7 +19,9 @@ class Places {
   /// Returns the number of a layout of a tensor. Layouts with the same boxes may have one number.
   int number_of(const MeshLayout& layout, const Shape& shape);
   int number_of(const Boxes& boxes);
-  [[nodiscard]] const MeshLayout& layout(int number) const { return layouts_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] const MeshLayout& layout(int number) const {
+    return layouts_[static_cast<std::size_t>(number)];
+  }
   [[nodiscard]] int boxes_of_layout(int number) const { return boxes_of_[static_cast<std::size_t>(number)]; }
   /// Returns the elements that all ranks receive to come from these boxes to others.
   double missing_between(int have, int need);

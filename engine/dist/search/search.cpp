@@ -3,6 +3,7 @@
 
 #include "engine/dist/label_cuts.hpp"
 #include "engine/dist/search/candidates.hpp"
+#include "engine/dist/search/in_turn.hpp"
 #include "engine/dist/search/places.hpp"
 #include "engine/graph/op_info.hpp"
 
@@ -56,6 +57,7 @@ class LayoutSearch {
   LayoutSearch(const Program& program, const DeviceMesh& mesh, const SearchTask& task)
       : program_(program), mesh_(mesh), shards_(mesh_of_shards(mesh)), task_(task), places_(shards_) {
     held_.resize(program.values().size());
+    users_.resize(program.values().size());
     pinned_.resize(program.values().size());
     for (const PinnedValue& pin : task.layouts.pins) pinned_[pin.value] = pin.layout;
     (void)new_variable(1);  // for what is no choice
@@ -66,7 +68,8 @@ class LayoutSearch {
     for (ValueId id = 0; id < program_.n_inputs(); ++id) add_input(id);
     for (std::size_t i = 0; i < program_.instructions().size(); ++i) add_instruction(i);
     for (std::size_t k = 0; k < program_.outputs().size(); ++k) add_output(k);
-    for (const auto& [use, needs] : uses_) add_table(use.first, use.second, needs);
+    for (ValueId id = 0; id < users_.size(); ++id) add_tables(id);
+    add_all_shared();
     graph_.tables.push_back({{0}, fixed_});
     SearchedTable result{{}, found()};
     result.table = table_of(result.found);
@@ -74,6 +77,18 @@ class LayoutSearch {
   }
 
  private:
+  /// The instructions of one variable that need a value, with the boxes that they need by candidate.
+  struct User {
+    int variable;
+    std::vector<Numbers> needs;
+  };
+  /// Bytes of an element, layouts of the value, boxes of its users, and which of them have one variable.
+  using TableKey = std::tuple<double, Numbers, std::vector<std::vector<Numbers>>, std::vector<int>>;
+  /// The entries of a table of two users beyond which boxes that they share count twice.
+  static constexpr std::size_t most_shared_entries = 50'000;
+  /// The sums of an elimination beyond which they do so, too.
+  static constexpr double most_work_for_shared = 2e7;
+
   [[nodiscard]] const Aval& aval(ValueId id) const { return program_.values()[id].aval; }
   [[nodiscard]] const Shape& shape(ValueId id) const { return aval(id).shape; }
   [[nodiscard]] double item(ValueId id) const { return static_cast<double>(core::size_of(aval(id).dtype)); }
@@ -127,6 +142,7 @@ class LayoutSearch {
     const int variable = new_variable(layouts->size());
     held_[id] = held(variable, layouts);
     if (is_cell) add_memory(variable, id, *layouts);
+    if (is_cell && variable >= 0) cell_variables_.insert(variable);
   }
 
   /// Counts the largest piece of a cell by candidate.
@@ -181,12 +197,17 @@ class LayoutSearch {
     add_costs(variable, forms->own);
     const auto operands = program_.operands(its);
     for (std::size_t k = 0; k < operands.size(); ++k) {
-      if (held_[operands[k]].layouts) uses_[{operands[k], variable}].push_back(forms->needs[k]);
+      if (held_[operands[k]].layouts) add_use(operands[k], variable, forms->needs[k]);
     }
     for (std::uint32_t k = 0; k < its.n_results; ++k) {
-      if (is_array(its.first_result + k))
-        held_[its.first_result + k] = held(variable, forms->results[k]);
+      if (is_array(its.first_result + k)) held_[its.first_result + k] = held(variable, forms->results[k]);
     }
+  }
+
+  void add_use(ValueId id, int variable, const Numbers& needs) {
+    auto known = std::ranges::find(users_[id], variable, &User::variable);
+    if (known == users_[id].end()) known = users_[id].insert(known, {variable, {}});
+    if (std::ranges::find(known->needs, needs) == known->needs.end()) known->needs.push_back(needs);
   }
 
   /// Appends a way to compute an instruction. Its results have the layouts of their pins.
@@ -267,9 +288,7 @@ class LayoutSearch {
     const ValueId id = program_.outputs()[k];
     if (!is_array(id)) return;
     if (k < task_.n_results) {
-      if (held_[id].layouts)
-        uses_[{id, -1}].push_back(std::make_shared<const std::vector<int>>(
-            1, places_.number_of(Boxes(shards_.ranks().size(), Box::whole(shape(id))))));
+      if (held_[id].layouts) add_use(id, -1, boxes_of_cell(id, {}));
       return;
     }
     const auto cell = std::ranges::find(task_.layouts.cells, id, &std::pair<ValueId, ValueId>::second);
@@ -278,61 +297,164 @@ class LayoutSearch {
       add_memory(held_[id].variable, id, held_[id].layouts ? *held_[id].layouts : std::vector<int>{whole});
     } else if (held_[id].layouts) {
       const Held& before = held_[cell->first];
-      uses_[{id, before.variable}].push_back(boxes_of_cell(id, before));
+      add_use(id, before.variable, boxes_of_cell(id, before));
     }
   }
 
-  /// Returns the boxes of a cell by candidate.
+  /// Returns the boxes of a cell by candidate; all of it where it has no layouts.
   [[nodiscard]] Numbers boxes_of_cell(ValueId id, const Held& cell) {
     std::vector<int> boxes;
     if (!cell.layouts)
       boxes.push_back(places_.number_of(Boxes(shards_.ranks().size(), Box::whole(shape(id)))));
-    else
-      for (const int layout : *cell.layouts) boxes.push_back(places_.boxes_of_layout(layout));
+    for (std::size_t i = 0; cell.layouts && i < cell.layouts->size(); ++i)
+      boxes.push_back(places_.boxes_of_layout((*cell.layouts)[i]));
     return std::make_shared<const std::vector<int>>(std::move(boxes));
   }
 
-  /// Adds what it costs to bring a value to the boxes that instructions of one variable need, equal ones once.
-  void add_table(ValueId id, int user, std::vector<Numbers> needs) {
-    const Held& its = held_[id];
-    std::ranges::sort(needs);
-    needs.erase(std::ranges::unique(needs).begin(), needs.end());
-    const bool is_same = its.variable == user;
-    auto& known = tables_known_[{item(id), its.layouts, needs, is_same}];
-    if (!known) known = costs_of(id, its, n_candidates(user), needs, is_same);
-    if (is_same || its.variable < 0 || user < 0) return add_costs(std::max(its.variable, user), *known);
-    if (std::ranges::any_of(*known, [](double cost) { return cost != 0.0; }))
-      graph_.tables.push_back({{its.variable, user}, known});
+  /// Adds what it costs to bring a value to the boxes that its users need: each variable pays for its own.
+  void add_tables(ValueId id) {
+    for (const User& each : users_[id]) add_table(graph_, id, {each}, 1.0);
   }
 
-  [[nodiscard]] std::shared_ptr<const std::vector<double>> costs_of(ValueId id, const Held& its,
-                                                                   std::size_t n_user,
-                                                                   const std::vector<Numbers>& needs,
-                                                                   bool is_same) {
-    std::vector<double> costs;
-    const auto add = [&](std::size_t mine, std::size_t users) {
-      std::set<int> boxes;
-      for (const Numbers& each : needs) boxes.insert((*each)[users]);
-      double cost = 0.0;
-      for (const int need : boxes) cost += move(id, places_.boxes_of_layout(layout_at(its, mine)), need);
-      costs.push_back(cost);
-    };
-    for (std::size_t mine = 0; mine < n_candidates(its.variable); ++mine) {
-      if (is_same) {
-        add(mine, mine);
-      } else {
-        for (std::size_t users = 0; users < n_user; ++users) add(mine, users);
-      }
+  /// Takes off again what neighbours in the list of users share, as a value moves to the same boxes once. So
+  /// the price is exact for two variables, and for more it is no less than due.
+  void add_shared(CostGraph& graph, ValueId id) {
+    const std::vector<User>& users = users_[id];
+    for (std::size_t i = 1; i < users.size(); ++i) {
+      if (n_entries(id, users[i - 1], users[i]) <= most_shared_entries)
+        add_table(graph, id, {users[i - 1], users[i]}, -1.0);
     }
-    return std::make_shared<const std::vector<double>>(std::move(costs));
   }
 
-  [[nodiscard]] FittingChoice found() const {
-    if (task_.memory_bytes > 0.0) return cheapest_within(graph_, task_.memory_bytes, task_.most_entries);
-    FittingChoice all{cheapest(graph_, task_.most_entries), 0.0, 0.0, 0.0};
+  /// Counts moves of a value to the same boxes once, as far as tables then stay small: of all values, else of
+  /// those that depend on a cell alone, else of none.
+  void add_all_shared() {
+    const double most = std::max(most_work_for_shared,
+                                 std::min(2.0 * work_of_elimination(graph_), 10.0 * most_work_for_shared));
+    for (const bool of_cells : {false, true}) {
+      CostGraph more = graph_;
+      for (ValueId id = 0; id < held_.size(); ++id) {
+        if (!of_cells || cell_variables_.contains(held_[id].variable)) add_shared(more, id);
+      }
+      if (work_of_elimination(more) > most) continue;
+      graph_ = std::move(more);
+      shared_ = of_cells ? "cells" : "all values";
+      return;
+    }
+  }
+
+  [[nodiscard]] std::size_t n_entries(ValueId id, const User& a, const User& b) const {
+    return n_candidates(held_[id].variable) * n_candidates(a.variable) * n_candidates(b.variable);
+  }
+
+  /// Adds what it costs to bring a value to the boxes that all of these users need.
+  void add_table(CostGraph& graph, ValueId id, const std::vector<User>& users, double sign) {
+    std::vector<int> variables;  // each once
+    TableKey key{item(id) * sign, held_[id].layouts, {}, {}};
+    const auto place_of = [&](int variable) {
+      if (variable < 0) return -1;
+      const auto known = std::ranges::find(variables, variable);
+      const auto place = static_cast<int>(known - variables.begin());
+      if (known == variables.end()) variables.push_back(variable);
+      return place;
+    };
+    std::get<3>(key).push_back(place_of(held_[id].variable));
+    for (const User& each : users) {
+      std::get<3>(key).push_back(place_of(each.variable));
+      std::get<2>(key).push_back(each.needs);
+    }
+    auto& known = tables_known_[key];
+    if (!known) known = costs_of(id, variables, key, sign);
+    if (variables.empty()) {
+      (*fixed_)[0] += (*known)[0];
+    } else if (std::ranges::any_of(*known, [](double cost) { return cost != 0.0; })) {
+      graph.tables.push_back({variables, known});
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<const std::vector<double>> costs_of(ValueId id,
+                                                                    const std::vector<int>& variables,
+                                                                    const TableKey& key, double sign) {
+    const auto& [_, layouts, needs, places] = key;
+    std::vector<std::size_t> choice(variables.size(), 0);
+    const auto chosen = [&](int place) { return place < 0 ? 0 : choice[at(place)]; };
+    std::vector<double> costs;
+    for (;;) {
+      const int have = places_.boxes_of_layout((*layouts)[chosen(places[0])]);
+      double cost = 0.0;
+      for (const int need : boxes_of_all(needs, [&](std::size_t k) { return chosen(places[k + 1]); }))
+        cost += sign * move(id, have, need);
+      costs.push_back(cost);
+      std::size_t k = choice.size();
+      while (k > 0 && ++choice[k - 1] == n_candidates(variables[k - 1])) choice[--k] = 0;
+      if (k == 0) return std::make_shared<const std::vector<double>>(std::move(costs));
+    }
+  }
+
+  /// Returns the boxes that each user needs, as each of its instructions does.
+  [[nodiscard]] static std::set<int> boxes_of_all(const std::vector<std::vector<Numbers>>& needs,
+                                                  const auto& chosen) {
+    std::set<int> all;
+    for (const Numbers& each : needs[0]) all.insert((*each)[chosen(0)]);
+    for (std::size_t k = 1; k < needs.size(); ++k) {
+      std::set<int> both;
+      for (const Numbers& each : needs[k]) {
+        if (all.contains((*each)[chosen(k)])) both.insert((*each)[chosen(k)]);
+      }
+      all = std::move(both);
+    }
+    return all;
+  }
+
+  [[nodiscard]] FittingChoice found() {
+    is_in_turn_ = mesh_.n_axes() > 1 && work_of_elimination(graph_) > task_.most_work;
+    std::vector<int> start(graph_.n_candidates.size(), 0);  // whole
+    for (std::size_t i = 0; i < start.size() && task_.memory_bytes > 0.0; ++i) {
+      const std::vector<double>& its = graph_.memory[i];
+      if (!its.empty()) start[i] = static_cast<int>(std::ranges::min_element(its) - its.begin());
+    }
+    const RolesOfAxes roles = is_in_turn_ ? roles_of_axes() : RolesOfAxes();
+    const auto solve = [&](const CostGraph& graph) {
+      return is_in_turn_ ? cheapest_in_turn(graph, roles, start, task_.most_entries, task_.most_work)
+                         : cheapest(graph, task_.most_entries);
+    };
+    if (task_.memory_bytes > 0.0) return cheapest_within(graph_, task_.memory_bytes, solve);
+    FittingChoice all{solve(graph_), 0.0, 0.0, 0.0};
     all.memory = memory_of(graph_, all.choice.candidates);
     all.bound = all.choice.cost;
     return all;
+  }
+
+  /// Returns what each mesh axis does by variable and candidate: which labels or axes it cuts.
+  [[nodiscard]] RolesOfAxes roles_of_axes() const {
+    RolesOfAxes roles(graph_.n_candidates.size());
+    const auto note = [&](std::vector<std::string>& its, const std::vector<Cut>& cuts) {
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        for (const Dim axis : cuts[i].axes) its[static_cast<std::size_t>(axis)] += fmt::format(" {}", i);
+      }
+      for (std::string& each : its) each += ';';
+    };
+    const auto none = std::vector<std::string>(static_cast<std::size_t>(mesh_.n_axes()));
+    for (std::size_t i = 0; i < roles.size(); ++i) roles[i].assign(at(graph_.n_candidates[i]), none);
+    for (ValueId id = 0; id < program_.n_inputs(); ++id) {
+      if (held_[id].variable < 0) continue;
+      for (std::size_t c = 0; c < n_candidates(held_[id].variable); ++c)
+        note(roles[at(held_[id].variable)][c], places_.layout(layout_at(held_[id], c)).cuts);
+    }
+    std::set<int> known(cell_variables_);
+    for (std::size_t i = 0; i < forms_.size(); ++i) {
+      if (variables_[i] < 0 || !known.insert(variables_[i]).second)
+        continue;  // what follows has the same roles
+      const Instruction& its = program_.instructions()[i];
+      for (std::size_t c = 0; c < n_candidates(variables_[i]); ++c) {
+        note(roles[at(variables_[i])][c], forms_[i]->cuts[c]);
+        for (std::uint32_t k = 0; k < its.n_results; ++k) {
+          if (is_array(its.first_result + k))
+            note(roles[at(variables_[i])][c], places_.layout((*forms_[i]->results[k])[c]).cuts);
+        }
+      }
+    }
+    return roles;
   }
 
   [[nodiscard]] LayoutTable table_of(const FittingChoice& found) const {
@@ -365,7 +487,8 @@ class LayoutSearch {
         if (operands[k] != id) continue;
         const MeshLayout layout =
             layout_of_operand(axis_map_of(program_, its), k, shape(id), table.labels[i], mesh_);
-        if (all && !same_places(*all, layout, shape(id), shards_)) return whole_layout(shape(id).rank(), mesh_);
+        if (all && !same_places(*all, layout, shape(id), shards_))
+          return whole_layout(shape(id).rank(), mesh_);
         all = layout;
       }
     }
@@ -374,20 +497,20 @@ class LayoutSearch {
 
   [[nodiscard]] std::string report(const FittingChoice& found) const {
     std::string text = fmt::format(
-        "searched {} variables of up to {} candidates, largest table {} entries, {}; shards receive {:.0f} B, "
-        "repeated work included; cells take {:.0f} B on a rank",
+        "searched {} variables of up to {} candidates, largest table {} entries, {}; shards receive {:.0f} "
+        "B, "
+        "repeated work included, with equal moves of {} counted once; cells take {:.0f} B on a rank",
         graph_.n_candidates.size() - 1, *std::ranges::max_element(graph_.n_candidates),
         found.choice.largest_table,
-        found.choice.is_exact() ? std::string("no candidate left out")
-                                : fmt::format("candidates left out {} times", found.choice.n_narrowed),
-        found.choice.cost, found.memory);
+        is_in_turn_               ? std::string("axes of the mesh in turn")
+        : found.choice.is_exact() ? std::string("no candidate left out")
+                                  : fmt::format("candidates left out {} times", found.choice.n_narrowed),
+        found.choice.cost, shared_, found.memory);
     if (found.price > 0.0)
       text += fmt::format(" of {:.0f} B, at most {:.0f} B above the cheapest that fits", task_.memory_bytes,
                           found.choice.cost - found.bound);
     return text;
   }
-
-  using TableKey = std::tuple<double, Numbers, std::vector<Numbers>, bool>;
 
   const Program& program_;
   const DeviceMesh& mesh_;
@@ -396,13 +519,16 @@ class LayoutSearch {
   Places places_;
   CostGraph graph_;
   std::shared_ptr<std::vector<double>> fixed_;  ///< what no choice changes
+  std::set<int> cell_variables_;
+  bool is_in_turn_ = false;
   std::vector<Held> held_;
   std::vector<std::optional<MeshLayout>> pinned_;
   std::vector<FormsPtr> forms_;  ///< per instruction
   std::vector<int> variables_;   ///< likewise
   std::map<std::string, FormsPtr> forms_known_;
   std::map<std::string, Numbers> layouts_of_cells_;
-  std::map<std::pair<ValueId, int>, std::vector<Numbers>> uses_;  ///< by value and variable of its users
+  std::vector<std::vector<User>> users_;  ///< per value
+  std::string shared_ = "none";           ///< the values of which equal moves count once
   std::map<TableKey, std::shared_ptr<const std::vector<double>>> tables_known_;
 };
 

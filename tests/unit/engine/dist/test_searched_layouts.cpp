@@ -12,6 +12,7 @@
 #include "tests/unit/engine/dist/parallel_training.hpp"
 
 #include <cstdlib>
+#include <mutex>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -27,7 +28,8 @@ namespace {
 class Layers {
  public:
   Layers(Dim n, Dim width, Dim hidden, DeviceMesh mesh)
-      : program_(tests::program_of(step, {zeros({n, width}), zeros({width, hidden}), zeros({hidden, width})})),
+      : program_(
+            tests::program_of(step, {zeros({n, width}), zeros({width, hidden}), zeros({hidden, width})})),
         mesh_(std::move(mesh)) {
     task_.layouts.held_in_pieces = {1, 2};
     task_.layouts.cells = {{1, program_.outputs()[1]}, {2, program_.outputs()[2]}};
@@ -124,12 +126,15 @@ std::string text_of_pins(const std::vector<Pin>& all) {
 }
 
 core::Error refusal(const ParallelOptions& options) {
-  return error_of<core::Error>([&] { (void)on_ranks<std::string>(Training::layers, DeviceMesh({{"data", 2}}), options, explain); });
+  return error_of<core::Error>([&] {
+    (void)on_ranks<std::string>(Training::layers, DeviceMesh({{"data", 2}}), options, explain);
+  });
 }
 
 }  // namespace
 
-TEST_CASE("searched layouts: a large batch is cut, large weights are cut, each where it is best", "[engine]") {
+TEST_CASE("searched layouts: a large batch is cut, large weights are cut, each where it is best",
+          "[engine]") {
   const Layers batch(4096, 16, 32, DeviceMesh({{"data", 4}}));
   const LayoutTable data = batch.searched().table;
   CHECK(batch.layout(data, 0) == "[data, whole]");
@@ -193,6 +198,33 @@ TEST_CASE("searched layouts: a small limit of entries leaves candidates out", "[
   CHECK(price_of(layers.cut(result.table)) <= result.found.choice.cost + 1e-6);
 }
 
+TEST_CASE("searched layouts: axes of a mesh in turn lose little", "[engine]") {
+  for (const auto& [n, width, hidden] :
+       {std::tuple{4096, 16, 32}, std::tuple{8, 256, 1024}, std::tuple{64, 64, 64}, std::tuple{7, 5, 9}}) {
+    CAPTURE(n, width, hidden);
+    Layers layers(n, width, hidden, DeviceMesh({{"data", 2, 3}, {"model", 2}}));
+    const double exact = layers.searched().found.choice.cost;
+    layers.task().most_work = 0.0;
+    const SearchedTable result = layers.searched();
+    CHECK_FALSE(result.found.choice.is_exact());
+    CHECK(result.table.search.find("axes of the mesh in turn") != std::string::npos);
+    CHECK(result.found.choice.cost >= exact);
+    CHECK(result.found.choice.cost <= 1.1 * exact);
+    layers.task().memory_bytes = 2.0 * width * hidden * 4 / 2;
+    CHECK(layers.searched().found.memory <= layers.task().memory_bytes);
+  }
+}
+
+TEST_CASE("searched layouts: three axes of a mesh are no dearer than two", "[engine]") {
+  const Layers two(48, 32, 64, DeviceMesh({{"a", 2}, {"b", 2}})),
+      three(48, 32, 64, DeviceMesh({{"a", 2}, {"b", 2}, {"c", 1}}));
+  CHECK(three.searched().found.choice.cost == two.searched().found.choice.cost);
+  const Layers all(48, 32, 64, DeviceMesh({{"a", 2}, {"b", 2}, {"c", 2}}));
+  const SearchedTable result = all.searched();
+  CHECK(price_of(all.cut(result.table)) <= all.price_with({"[a*b*c, whole]", "", ""}));
+  CHECK(price_of(all.cut(result.table)) <= all.price_with({"[a*b, whole]", "[whole, c]", "[c, whole]"}));
+}
+
 TEST_CASE("searched layouts: trainings have the same bytes on any number of ranks", "[engine]") {
   for (const auto make : {Training::layers, Training::wide_layers, Training::transformer}) {
     const Tensors expected = trained(make, DeviceMesh({{"data", 1, 4}}), 3), alone = make().trained(3);
@@ -215,18 +247,24 @@ TEST_CASE("searched layouts: a transformer on two axes is that of one rank", "[e
 }
 
 TEST_CASE("searched layouts: trainings cost no more than by pins of data, moments or weights", "[engine]") {
-  const DeviceMesh mesh({{"data", 4}});
+  const auto price = [](Training (*make)(), const DeviceMesh& mesh, const ParallelOptions& options) {
+    return price_in(on_ranks<std::string>(make, mesh, options, explain));
+  };
   for (const auto make : {Training::layers, Training::wide_layers, Training::transformer}) {
-    const double searched =
-        price_in(on_ranks<std::string>(make, mesh, {.search = Search::automatic}, explain));
+    const DeviceMesh mesh({{"data", 4}});
+    const double searched = price(make, mesh, {.search = Search::automatic});
     std::vector<Pin> pins{{"batch.*", "[data]"}};
     for (const char* zero : {"", "optimizer.*moment*", "net.*"}) {
       if (*zero != '\0') pins.push_back({zero, zero_over("data")});
-      const double pinned = price_in(on_ranks<std::string>(make, mesh, {.pins = pins}, explain));
-      CAPTURE(zero, searched, pinned);
-      CHECK(searched <= pinned);
+      CAPTURE(zero);
+      CHECK(searched <= price(make, mesh, {.pins = pins}));
     }
   }
+  const DeviceMesh mesh({{"data", 2}, {"model", 2}});
+  const std::vector<Pin> pins{
+      {"batch.*", "[data]"}, {"net.*.up.weight", "[whole, model]"}, {"net.*.down.weight", "[model, whole]"}};
+  CHECK(price(Training::transformer, mesh, {.search = Search::automatic}) <=
+        price(Training::transformer, mesh, {.pins = pins}));
 }
 
 TEST_CASE("searched layouts: ranks send the bytes that were predicted", "[engine]") {
@@ -235,8 +273,7 @@ TEST_CASE("searched layouts: ranks send the bytes that were predicted", "[engine
   std::mutex mutex;
   run_ranks(2, [&](const World& world) {
     const Training training = Training::wide_layers();
-    const auto step =
-        training.parallel_step(world, DeviceMesh({{"data", 2}}), {.search = Search::automatic});
+    const auto step = training.parallel_step(world, DeviceMesh({{"data", 2}}), {.search = Search::automatic});
     (void)step(training.batch());
     const TransportCounts before = world->counts();
     (void)step(training.batch());
@@ -249,7 +286,7 @@ TEST_CASE("searched layouts: ranks send the bytes that were predicted", "[engine
   CAPTURE(bytes, messages, predicted);
   CHECK(predicted > 1e5);
   // Before each collective ranks agree on it.
-  constexpr double most_of_agreement = 64.0;
+  constexpr double most_of_agreement = 256.0;
   CHECK(static_cast<double>(bytes) >= predicted);
   CHECK(static_cast<double>(bytes) <= predicted + most_of_agreement * static_cast<double>(messages));
 }
@@ -277,8 +314,8 @@ TEST_CASE("searched layouts: what is pinned stays, and explain tells of the sear
     return {sum(checkpoint_name(in[0] * 2.0, "doubled") * 3.0)};
   };
   run_ranks(2, [&](const World& world) {
-    const auto f = parallelize(step, world, mesh,
-                               {.pins = {{"doubled", "[whole, data]"}}, .search = Search::automatic});
+    const auto f =
+        parallelize(step, world, mesh, {.pins = {{"doubled", "[whole, data]"}}, .search = Search::automatic});
     (void)f({waves_of({64, 6}, 0.5)});
     const std::string text = f.explain(), named = text_of_pins(f.pins());
     for (const char* part : {"searched ", " variables of up to ", "no candidate left out", "[whole, data]"}) {
@@ -295,8 +332,9 @@ TEST_CASE("searched layouts: pins, meshes, memory and options that do not suit a
              HasId("wrong_pin", {"model", "data=2"}));
   CHECK_THAT(refusal({.pins = {{"nothing", "[data]"}}, .search = Search::automatic}),
              HasId("pin_of_nothing", {"nothing", "batch.x"}));
-  CHECK_THAT(refusal({.search = Search::automatic, .memory_bytes = 100}), HasId("memory", {"at least", "100 B"}));
-  CHECK_THAT(refusal({.pins = {{"*", "[whole]"}}, .search = Search::automatic, .memory_bytes = 1900}),
+  CHECK_THAT(refusal({.search = Search::automatic, .memory_bytes = 100}),
+             HasId("memory", {"at least", " is 100;"}));
+  CHECK_THAT(refusal({.pins = {{"net.*", "[]"}}, .search = Search::automatic, .memory_bytes = 1200}),
              HasId("memory", {"at least", "unpin"}));
   CHECK_THAT(refusal({.memory_bytes = 1e9}), HasId("search_options", {"Search::automatic"}));
   CHECK_THAT(refusal({.search = Search::automatic, .memory_bytes = -1}), HasId("search_options", {"-1"}));
