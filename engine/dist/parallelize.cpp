@@ -6,7 +6,7 @@
 #include "engine/dist/cells.hpp"
 #include "engine/dist/explain.hpp"
 #include "engine/dist/pins.hpp"
-#include "engine/dist/search/search.hpp"
+#include "engine/dist/searched_layouts.hpp"
 #include "engine/record/host_state.hpp"
 #include "engine/record/state_scope.hpp"
 #include "engine/record/tuple.hpp"
@@ -79,7 +79,7 @@ struct Entry {
   std::vector<CutCell> cells;
   std::vector<Feed> feeds;
   std::vector<PinnedValue> pins;
-  std::vector<Pin> named;  ///< what was found, as pins
+  std::vector<Pin> named;  ///< the layouts of what has a name
   std::shared_ptr<const CutProgram> cut;
   Compiled run;
 

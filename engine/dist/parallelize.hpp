@@ -37,8 +37,8 @@ struct ParallelOptions {
   std::vector<std::string> inputs = {};   ///< names of the inputs; others are "0", "1", …
   std::vector<NamedVariable> cells = {};  ///< names of cells; others have those of their variables
   Search search = Search::none;
-  double memory_bytes = 0.0;  ///< of a search: for the cells on each rank, at most; 0: as much as there is
-  double move_bytes = 0.0;    ///< of a search: what a move costs beside its bytes, as bytes of all shards
+  double memory_bytes = 0.0;  ///< for the cells of each rank, when searched; 0: as much as there is
+  double move_bytes = 0.0;    ///< a move costs so many beside its own, when searched
 };
 
 /// A function with what was made of it for the ranks of a mesh; copies share it. Used by the thread of its

@@ -21,7 +21,7 @@ struct LayoutTable {
   std::vector<MeshLayout> values;
   std::vector<LabelCuts> labels;     ///< per instruction
   std::vector<std::string> reasons;  ///< per instruction: whom it follows, or the conflict with its prices
-  std::string search = {};           ///< how it was searched; empty: it was propagated
+  std::string search = {};           ///< the search that found it; empty: propagation
 };
 
 /// The facts from which layouts are propagated.

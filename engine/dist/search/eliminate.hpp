@@ -50,8 +50,8 @@ constexpr std::size_t most_entries_of_search = 10'000'000;
 ///
 /// Variables are eliminated one by one, the one with the smallest new table first: a table over its
 /// neighbours then holds the least that it costs. That is exact. Where a table would have more entries than
-/// allowed, half of the candidates of a variable are left out, those whose tables allow least, until it fits.
-/// cost: the entries of the largest table × candidates, at worst per variable.
+/// allowed, a variable loses half of its candidates, until it fits. Those stay whose tables allow least.
+/// cost: entries of the largest table × candidates, at worst per variable.
 [[nodiscard]] Choice cheapest(const CostGraph& graph, std::size_t most_entries = most_entries_of_search);
 
 /// Candidates that are allowed, in rising order, per variable.

@@ -9,7 +9,7 @@
 
 namespace lodestone::engine {
 
-/// What each mesh axis does, per variable, candidate and axis: equal texts for the same.
+/// The part of each mesh axis in a candidate, per variable, candidate and axis: equal texts for the same.
 using RolesOfAxes = std::vector<std::vector<std::vector<std::string>>>;
 
 /// Returns a choice that no other roles of few mesh axes improve, all variables changing them together.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layouts that are searched: what they cost beside pins by hand, and that ranks compute with them as one.
 #include "engine/core/error.hpp"
-#include "engine/dist/search/search.hpp"
+#include "engine/dist/searched_layouts.hpp"
 #include "engine/dist/transport/local.hpp"
 #include "engine/testing/difference.hpp"
 #include "engine/transform/checkpoint.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/dist/search/candidates.hpp"
+#include "engine/dist/candidates.hpp"
 
 #include "engine/dist/label_cuts.hpp"
 #include "engine/graph/op_info.hpp"

@@ -11,7 +11,7 @@ namespace lodestone::engine {
 struct SearchTask {
   LayoutTask layouts;         ///< pins stay; what is pinned counts as held in pieces
   std::size_t n_results = 0;  ///< outputs that leave whole; those behind them are cells
-  double memory_bytes = 0.0;  ///< of the cells on each rank, at most; 0: as much as there is
+  double memory_bytes = 0.0;  ///< for the cells of each rank; 0: as much as there is
   double move_bytes = 0.0;    ///< the price of a move beside its bytes
   std::size_t most_entries = most_entries_of_search;
   double most_work = 4e9;  ///< sums of an elimination, beyond which axes of the mesh are searched in turn

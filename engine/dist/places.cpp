@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/dist/search/places.hpp"
+#include "engine/dist/places.hpp"
 
 namespace lodestone::engine {
 

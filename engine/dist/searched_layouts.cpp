@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/dist/search/search.hpp"
+#include "engine/dist/searched_layouts.hpp"
 
+#include "engine/dist/candidates.hpp"
 #include "engine/dist/label_cuts.hpp"
-#include "engine/dist/search/candidates.hpp"
+#include "engine/dist/places.hpp"
 #include "engine/dist/search/in_turn.hpp"
-#include "engine/dist/search/places.hpp"
 #include "engine/graph/op_info.hpp"
 
 #include <algorithm>
@@ -518,7 +518,7 @@ class LayoutSearch {
   const SearchTask& task_;
   Places places_;
   CostGraph graph_;
-  std::shared_ptr<std::vector<double>> fixed_;  ///< what no choice changes
+  std::shared_ptr<std::vector<double>> fixed_;  ///< costs that no choice changes
   std::set<int> cell_variables_;
   bool is_in_turn_ = false;
   std::vector<Held> held_;
