@@ -190,7 +190,8 @@ class Parallelized::State {
     std::optional<RecordedFunction> recorded = recorded_function(f_, avals, where);
     if (!recorded) return {};
     recorded->program = without_calls(std::move(recorded->program), where);
-    const LayoutTask task = task_of(*recorded, mesh_, options_);
+    LayoutTask task = task_of(*recorded, mesh_, options_);
+    if (options_.search != Search::none) pin_known_cells(*recorded, task);
     LayoutTable table = table_for(*recorded, task);
     std::vector<Pin> named = pins_of(*recorded, table, mesh_, options_);
     std::vector<MeshLayout> in = layouts_of_inputs(*recorded, table, mesh_),
@@ -203,6 +204,21 @@ class Parallelized::State {
     return std::make_shared<const Entry>(
         Entry{std::move(avals), host.choices(), std::move(cells), recorded->feeds, task.pins,
               std::move(named), cut, compile(std::move(of_rank), {.breaks = Breaks::refused}, where_)});
+  }
+
+  /// Pins cells as an earlier recording has cut them, so that they do not move between inputs of other
+  /// shapes.
+  void pin_known_cells(const RecordedFunction& recorded, LayoutTask& task) const {
+    for (std::size_t i = 0; i < recorded.read.size(); ++i) {
+      const auto value = static_cast<ValueId>(recorded.n_arguments() + i);
+      if (std::ranges::find(task.pins, value, &PinnedValue::value) != task.pins.end()) continue;
+      for (const auto& entry : entries_) {
+        const auto cell = std::ranges::find(entry->cells, recorded.read[i], &CutCell::whole);
+        if (cell == entry->cells.end()) continue;
+        task.pins.push_back({value, cell->place.layout, "cut already"});
+        break;
+      }
+    }
   }
 
   [[nodiscard]] LayoutTable table_for(const RecordedFunction& recorded, const LayoutTask& task) const {

@@ -6,6 +6,7 @@
 #include "engine/testing/difference.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/transforms.hpp"
+#include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/error_id.hpp"
 #include "tests/unit/engine/dist/cut_functions.hpp"
@@ -325,6 +326,42 @@ TEST_CASE("searched layouts: what is pinned stays, and explain tells of the sear
     if (named != "0 [whole, data]\ndoubled [whole, data]\n")
       throw core::InvalidArgument("test#pins", "pins are \"{}\"", named);
   });
+}
+
+TEST_CASE("searched layouts: cells stay as they are cut when inputs of another shape come", "[engine]") {
+  run_ranks(4, [](const World& world) {
+    const Variable up("up", waves_of({32, 64}, 0.5)), down("down", waves_of({64, 32}, 0.3));
+    const auto step = [&](const Tensors& in) -> Tensors {
+      const auto loss = [&] { return mean(square(matmul(tanh(matmul(in[0], up.value())), down.value()))); };
+      const auto [value, gradients] = value_and_grad(loss, Variables{up, down});
+      up.assign(up.value() - gradients[0] * 0.1);
+      down.assign(down.value() - gradients[1] * 0.1);
+      return {value};
+    };
+    const DeviceMesh mesh({{"data", 4}});
+    const auto pins_after = [&](const std::vector<Dim>& sizes) {
+      const auto f = parallelize(step, world, mesh, {.inputs = {"x"}, .search = Search::automatic});
+      for (const Dim n : sizes) (void)f({waves_of({n, 32}, 0.7)});
+      const std::string all = text_of_pins(f.pins());
+      return all.substr(all.find("up "));
+    };
+    const std::string small = pins_after({8}), large = pins_after({4096}), then_large = pins_after({8, 4096});
+    if (small == large || then_large != small)
+      throw core::InvalidArgument("test#cells", "cells are {} and {}, then {}", small, large, then_large);
+  });
+}
+
+TEST_CASE("searched layouts: moves that cost more than their bytes are fewer", "[engine]") {
+  Layers layers(64, 64, 64, DeviceMesh({{"data", 4}}));
+  const auto moves = [&] {
+    const Movement movement = movement_of(layers.cut(layers.searched().table));
+    return std::ranges::count_if(movement.instructions, [](std::int64_t bytes) { return bytes > 0; }) +
+           (movement.outputs > 0 ? 1 : 0);
+  };
+  const auto many = moves();
+  CHECK(many > 2);
+  layers.task().move_bytes = 1e9;
+  CHECK(moves() == 0);
 }
 
 TEST_CASE("searched layouts: pins, meshes, memory and options that do not suit are refused", "[engine]") {
