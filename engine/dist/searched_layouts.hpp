@@ -26,10 +26,10 @@ struct SearchedTable {
 /// Returns the layouts and cuts whose price is least.
 ///
 /// Variables are cells and instructions: heavy ones, and cheap ones that join values of several variables.
-/// Cheap ones with values of one variable follow it. The price is that of `price_of`, but for a value that
-/// instructions of several variables need in the same other boxes: it moves once and counts for each. Costs
-/// count shards, so that without `memory_bytes` the table does not depend on the number of ranks. errors:
-/// InvalidArgument for cells that cannot fit into the memory, and for collectives in the program.
+/// Cheap ones with values of one variable follow it. The price is that of `price_of` or above: a value that
+/// several variables need in the same boxes moves once, but may count for each. The text of the table says
+/// for which values. Costs count shards, so that without `memory_bytes` the table does not depend on the
+/// number of ranks. errors: InvalidArgument for cells that cannot fit into the memory, and for collectives.
 [[nodiscard]] SearchedTable searched(const Program& program, const DeviceMesh& mesh, const SearchTask& task);
 
 /// Returns the price of a program: bytes that shards receive, each move once, and repeated work as bytes.
