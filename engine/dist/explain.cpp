@@ -3,6 +3,7 @@
 
 #include "engine/core/crc32c.hpp"
 #include "engine/core/error.hpp"
+#include "engine/dist/label_cuts.hpp"
 #include "engine/graph/attr_values.hpp"
 #include "engine/graph/evaluate.hpp"
 #include "engine/graph/op_info.hpp"
@@ -129,6 +130,7 @@ std::string explained(const CutProgram& cut, const std::vector<PinnedValue>& pin
   const Program& program = cut.program;
   const Movement movement = movement_of(cut);
   std::string text = fmt::format("mesh {}\n", cut.mesh.text());
+  if (!cut.table.search.empty()) text += cut.table.search + "\n";
   for (ValueId id = 0; id < program.n_inputs(); ++id)
     text += fmt::format("%{}: {} is an input, {}\n", id, program.values()[id].aval.text(),
                         text_of(cut.table.values[id], cut.mesh));
@@ -137,11 +139,9 @@ std::string explained(const CutProgram& cut, const std::vector<PinnedValue>& pin
   double repeated = 0.0, work = 0.0;
   for (std::size_t i = 0; i < program.instructions().size(); ++i) {
     const Instruction& each = program.instructions()[i];
-    double n = 1.0;
-    for (const Cut& its : cut.table.labels[i]) n *= cut.mesh.size_along(its.axes);
     const double operations = operations_of(program, each);
     work += operations;
-    repeated += operations * (cut.mesh.size() / n - 1.0);
+    repeated += repeated_operations(operations, cut.table.labels[i], cut.mesh);
     text +=
         fmt::format("{} | {} | {} | {} | {} B {}\n", program.text(each), layouts_of_results(cut, each),
                     cuts_text(cut, i), cut.table.reasons[i], movement.instructions[i], at_line(each.where));

@@ -6,6 +6,7 @@
 #include "engine/dist/cells.hpp"
 #include "engine/dist/explain.hpp"
 #include "engine/dist/pins.hpp"
+#include "engine/dist/searched_layouts.hpp"
 #include "engine/record/host_state.hpp"
 #include "engine/record/state_scope.hpp"
 #include "engine/record/tuple.hpp"
@@ -127,6 +128,7 @@ struct Entry {
   std::vector<CutCell> cells;
   std::vector<Feed> feeds;
   std::vector<PinnedValue> pins;
+  std::vector<Pin> named;  ///< the layouts of what has a name
   std::shared_ptr<const CutProgram> cut;
   Compiled run;
 
@@ -241,6 +243,7 @@ class Parallelized::State {
   }
 
   [[nodiscard]] std::string explain() const { return latest_ ? explained(*latest_->cut, latest_->pins) : ""; }
+  [[nodiscard]] std::vector<Pin> pins() const { return latest_ ? latest_->named : std::vector<Pin>(); }
   [[nodiscard]] CompileStats stats() const { return latest_ ? latest_->run.stats() : CompileStats(); }
 
  private:
@@ -264,12 +267,18 @@ class Parallelized::State {
     std::optional<RecordedFunction> recorded = recorded_function(f_, avals, where);
     if (!recorded) return {};
     recorded->program = without_calls(std::move(recorded->program), where);
-    LayoutTask task = task_of(*recorded, mesh_, options_, given);
-    LayoutTable table = propagate(recorded->program, mesh_, task);
+    const auto task_now = [&] {
+      LayoutTask task = task_of(*recorded, mesh_, options_, given);
+      if (options_.search != Search::none) pin_known_cells(*recorded, task);
+      return task;
+    };
+    LayoutTask task = task_now();
+    LayoutTable table = table_for(*recorded, task);
     while (decompose_where_cut(recorded->program, table, mesh_, where)) {
-      task = task_of(*recorded, mesh_, options_, given);
-      table = propagate(recorded->program, mesh_, task);
+      task = task_now();
+      table = table_for(*recorded, task);
     }
+    std::vector<Pin> named = pins_of(*recorded, table, mesh_, options_);
     std::vector<MeshLayout> in = layouts_of_inputs(*recorded, table, mesh_, given),
                             out = layouts_of_outputs(*recorded, table, mesh_);
     const auto cut = std::make_shared<const CutProgram>(
@@ -278,9 +287,32 @@ class Parallelized::State {
     std::vector<CutCell> cells = cut_cells(*recorded, *cut, world_);
     Function of_rank = function_of_rank(*recorded, cells, partition(cut, world_));
     return std::make_shared<const Entry>(Entry{
-        std::move(avals), given, host.choices(), std::move(cells), recorded->feeds, task.pins, cut,
+        std::move(avals), given, host.choices(), std::move(cells), recorded->feeds, task.pins,
+        std::move(named), cut,
         compile(std::move(of_rank),
                 {.level = options_.level, .breaks = Breaks::refused, .budget = options_.budget}, where_)});
+  }
+
+  /// Pins cells as an earlier recording has cut them, so that they do not move between inputs of other
+  /// shapes.
+  void pin_known_cells(const RecordedFunction& recorded, LayoutTask& task) const {
+    for (std::size_t i = 0; i < recorded.read.size(); ++i) {
+      const auto value = static_cast<ValueId>(recorded.n_arguments() + i);
+      if (std::ranges::find(task.pins, value, &PinnedValue::value) != task.pins.end()) continue;
+      for (const auto& entry : entries_) {
+        const auto cell = std::ranges::find(entry->cells, recorded.read[i], &CutCell::whole);
+        if (cell == entry->cells.end()) continue;
+        task.pins.push_back({value, cell->place.layout, "cut already"});
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] LayoutTable table_for(const RecordedFunction& recorded, const LayoutTask& task) const {
+    if (options_.search == Search::none) return propagate(recorded.program, mesh_, task);
+    const std::size_t n_results = recorded.program.outputs().size() - recorded.assigned.size();
+    return searched(recorded.program, mesh_, {task, n_results, options_.memory_bytes, options_.move_bytes})
+        .table;
   }
 
   [[nodiscard]] Tensors run(const Entry& entry, const Tensors& arguments,
@@ -311,6 +343,8 @@ Tensors Parallelized::of_pieces(const Tensors& pieces, const std::vector<Shape>&
 
 std::string Parallelized::explain() const { return state_->explain(); }
 
+std::vector<Pin> Parallelized::pins() const { return state_->pins(); }
+
 CompileStats Parallelized::stats() const { return state_->stats(); }
 
 Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh, ParallelOptions options,
@@ -318,6 +352,15 @@ Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,
   if (!f)
     throw core::InvalidArgument("parallelize#no_function", "expected a function, got none {}",
                                 at_line(where));
+  const double least = std::min(options.memory_bytes, options.move_bytes);
+  const bool has_limits = options.memory_bytes != 0.0 || options.move_bytes != 0.0;
+  if (!(least >= 0.0) || (has_limits && options.search == Search::none))
+    throw core::InvalidArgument(
+        "parallelize#search_options",
+        "expected memory_bytes and move_bytes of a search, at least 0, got {} and {} {}; "
+        "set .search = Search::automatic, or leave them out",
+        options.memory_bytes, options.move_bytes,
+        options.search == Search::none ? "without a search" : "of a search");
   return Parallelized(
       std::make_shared<Parallelized::State>(std::move(f), world, mesh, std::move(options), where));
 }

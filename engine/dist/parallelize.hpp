@@ -24,6 +24,12 @@ struct Pin {
 /// of the mesh axis, else the longest.
 [[nodiscard]] std::string zero_over(std::string_view mesh_axis);
 
+/// The way to layouts of what has no pin.
+enum class Search : std::uint8_t {
+  none,      ///< they follow what is pinned
+  automatic  ///< those are found that cost least: bytes that ranks receive, and repeated work
+};
+
 struct ParallelOptions {
   /// Layouts by name. The first pin that fits a tensor counts. Tensors have names as inputs, as cells, and
   /// where `checkpoint_name` gives them one.
@@ -32,6 +38,9 @@ struct ParallelOptions {
   std::vector<NamedVariable> cells = {};  ///< names of cells; others have those of their variables
   Level level = Level::O1;                ///< level of the compiled function of a rank
   std::size_t budget = 0;                 ///< as `CompileOptions::budget`
+  Search search = Search::none;
+  double memory_bytes = 0.0;  ///< for the cells of each rank, when searched; 0: as much as there is
+  double move_bytes = 0.0;    ///< a move costs so many beside its own, when searched
 };
 
 /// A function with what was made of it for the ranks of a mesh; copies share it. Used by the thread of its
@@ -53,6 +62,10 @@ class Parallelized {
   /// Returns a line per value and instruction of what ran last: layout, why, bytes that all ranks receive and
   /// the line of the code. The last line totals bytes and repeated work. Nothing before the first call.
   [[nodiscard]] std::string explain() const;
+  /// Returns the layouts of what ran last as pins: of cells, tensors that `checkpoint_name` marks, and inputs
+  /// that are cut. With them a search finds the same layouts without `memory_bytes`, on any number of ranks.
+  /// Where a name occurs twice, that of the first one counts. Nothing before the first call.
+  [[nodiscard]] std::vector<Pin> pins() const;
   /// Returns counts of the compiled function of this rank that ran last.
   [[nodiscard]] CompileStats stats() const;
 
@@ -67,8 +80,9 @@ class Parallelized {
 /// Returns a function of one machine as one that the ranks of a mesh run together.
 ///
 /// f is recorded as `compile` records it, derivatives included. What is not pinned follows, but parameters
-/// then stay whole. The bits of all results depend on pins and shards, not on the number of ranks. `where`:
-/// for messages.
+/// then stay whole; or it is searched. The bits of all results depend on pins and shards, not on the number
+/// of ranks; on that, too, where `memory_bytes` is given. `where`: for messages. errors: InvalidArgument for
+/// options of a search without one.
 [[nodiscard]] Parallelized parallelize(Function f, const World& world, const DeviceMesh& mesh,
                                        ParallelOptions options = {},
                                        std::source_location where = std::source_location::current());

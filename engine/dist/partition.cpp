@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/dist/collectives/collectives.hpp"
+#include "engine/dist/work.hpp"
 #include "engine/graph/op_info.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
@@ -15,126 +16,15 @@
 namespace lodestone::engine {
 namespace {
 
-using Boxes = std::vector<Box>;  // by the place of a rank in its mesh
-
-/// Returns the smallest box around two, of which empty ones do not count.
-Box around(const Box& a, const Box& b) {
-  if (a.is_empty() || b.is_empty()) return a.is_empty() ? b : a;
-  Box result = a;
-  for (int axis = 0; axis < a.rank(); ++axis) {
-    result.first[axis] = std::min(a.first[axis], b.first[axis]);
-    result.shape[axis] = std::max(a.end(axis), b.end(axis)) - result.first[axis];
-  }
-  return result;
-}
-
-/// Labels of an instruction that a rank computes leaf by leaf: reduced ones first.
-std::vector<int> labels_by_leaf(const OpInfo& op, const AxisMap& map, const LabelCuts& cuts) {
-  std::vector<int> result;
-  for (const auto kind : {Label::Kind::reduced, Label::Kind::free}) {
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-      if (!cuts[i].axes.empty() && map.labels[i].kind == kind && runs_by_leaf(op, map.labels[i]))
-        result.push_back(static_cast<int>(i));
-    }
-  }
-  return result;
-}
-
-/// An instruction with what it needs and gives on all ranks.
-class Work {
- public:
-  Work(const CutProgram& cut, std::size_t i)
-      : instruction(cut.program.instructions()[i]),
-        map(axis_map_of(cut.program, instruction)),
-        cuts(cut.table.labels[i]),
-        by_leaf(labels_by_leaf(*instruction.op, map, cuts)),
-        mesh_(cut.mesh) {
-    const auto operands = cut.program.operands(instruction);
-    needs.resize(operands.size());
-    gives.resize(instruction.n_results);
-    for (const int rank : mesh_.ranks()) {
-      const std::vector<AxisRange> places = places_of_rank(map, cuts, mesh_, rank);
-      Boxes boxes(operands.size());
-      add_needs(boxes, rank, places, 0, true);
-      for (std::size_t k = 0; k < operands.size(); ++k) needs[k].push_back(boxes[k]);
-      for (std::uint32_t k = 0; k < instruction.n_results; ++k)
-        gives[k].push_back(
-            box_of_result(map, k, cut.program.values()[instruction.first_result + k].aval.shape, places));
-    }
-    find_scatter(cut);
-  }
-
-  const Instruction& instruction;
-  const AxisMap map;
-  const LabelCuts& cuts;
-  const std::vector<int> by_leaf;
-  std::vector<Boxes> needs, gives;  ///< per operand, per result
-  int scattered_axis = -1;          ///< an axis of the result, along which the last sum is cut; -1: none
-  Cut scattered;
-
-  [[nodiscard]] std::vector<AxisRange> leaves(int label, int rank) const {
-    const auto at = static_cast<std::size_t>(label);
-    return leaves_of_rank(map.labels[at], cuts[at], mesh_, rank);
-  }
-  [[nodiscard]] const Label& label(int i) const { return map.labels[static_cast<std::size_t>(i)]; }
-  /// Returns the reduced labels that are cut.
-  [[nodiscard]] std::vector<int> reduced() const {
-    std::vector<int> result;
-    for (const int each : by_leaf) {
-      if (label(each).kind == Label::Kind::reduced) result.push_back(each);
-    }
-    return result;
-  }
-
- private:
-  /// Puts boxes around what all leaves of a rank need.
-  void add_needs(Boxes& boxes, int rank, std::vector<AxisRange> places, std::size_t n_set,
-                 bool is_first) const {
-    if (n_set == by_leaf.size()) {
-      const Boxes more = operand_boxes(map, places);
-      for (std::size_t k = 0; k < boxes.size(); ++k)
-        boxes[k] = is_first ? more[k] : around(boxes[k], more[k]);
-      return;
-    }
-    for (const AxisRange& leaf : leaves(by_leaf[n_set], rank)) {
-      places[static_cast<std::size_t>(by_leaf[n_set])] = leaf;
-      add_needs(boxes, rank, places, n_set + 1, is_first);
-      is_first = false;
-    }
-  }
-
-  /// Finds whether the table cuts a sum by the mesh axes over which the terms of its last label lie.
-  void find_scatter(const CutProgram& cut) {
-    const std::vector<int> labels = reduced();
-    if (labels.empty() || map.combine != Combine::sum || instruction.n_results != 1) return;
-    const Shape& shape = cut.program.values()[instruction.first_result].aval.shape;
-    const MeshLayout own = layout_of_result(map, 0, shape, cuts, mesh_);
-    const auto& wanted = cut.table.values[instruction.first_result].cuts;
-    for (int axis = 0; axis < shape.rank(); ++axis) {
-      const auto at = static_cast<std::size_t>(axis);
-      if (!own.cuts[at].axes.empty() || wanted[at].axes.empty() ||
-          !(wanted[at].axes == cuts[static_cast<std::size_t>(labels.back())].axes))
-        continue;
-      scattered_axis = axis;
-      scattered = wanted[at];
-      const std::vector<Dim> ends = boundaries(shape[axis], mesh_.size_along(scattered.axes),
-                                               mesh_.shards_along(scattered.axes), scattered.grain);
-      for (std::size_t i = 0; i < gives[0].size(); ++i) {
-        const auto index = static_cast<std::size_t>(mesh_.index_along(mesh_.ranks()[i], scattered.axes));
-        gives[0][i].first[axis] = ends[index];
-        gives[0][i].shape[axis] = ends[index + 1] - ends[index];
-      }
-      return;
-    }
-  }
-
-  const DeviceMesh& mesh_;
-};
-
-Boxes boxes_of(const MeshLayout& layout, const Shape& shape, const DeviceMesh& mesh) {
-  Boxes result;
-  for (const int rank : mesh.ranks()) result.push_back(box_of(layout, shape, mesh, rank));
-  return result;
+/// Returns an instruction of a cut program with what it needs and gives.
+Work work_of(const CutProgram& cut, std::size_t i) {
+  const Instruction& its = cut.program.instructions()[i];
+  return {cut.program,
+          its,
+          axis_map_of(cut.program, its),
+          cut.table.labels[i],
+          std::span(cut.table.values).subspan(its.first_result, its.n_results),
+          cut.mesh};
 }
 
 /// Returns true if every rank has what it needs.
@@ -213,7 +103,7 @@ class Recorder {
       const Value& value = program.values()[id];
       if (value.from == Value::From::constant) held_[id] = {program.constants()[value.of], whole(id)};
     }
-    for (std::size_t i = 0; i < program.instructions().size(); ++i) run(Work(cut_, i));
+    for (std::size_t i = 0; i < program.instructions().size(); ++i) run(work_of(cut_, i));
     Tensors outputs;
     for (std::size_t i = 0; i < program.outputs().size(); ++i) {
       const ValueId id = program.outputs()[i];
@@ -408,7 +298,7 @@ class Counter {
     }
     Movement result;
     for (std::size_t i = 0; i < program.instructions().size(); ++i)
-      result.instructions.push_back(of_instruction(Work(cut_, i)));
+      result.instructions.push_back(of_instruction(work_of(cut_, i)));
     for (std::size_t i = 0; i < program.outputs().size(); ++i) {
       const ValueId id = program.outputs()[i];
       if (is_array(id)) result.outputs += to(id, boxes_of(cut_.outputs[i], aval(id).shape, cut_.mesh));
@@ -423,12 +313,11 @@ class Counter {
     return whole_ = whole_layout(aval(id).shape.rank(), cut_.mesh);
   }
 
+  [[nodiscard]] std::int64_t item(ValueId id) const {
+    return static_cast<std::int64_t>(core::size_of(aval(id).dtype));
+  }
   [[nodiscard]] std::int64_t bytes(ValueId id, const Boxes& have, const Boxes& need) const {
-    if (all_contain(have, need)) return 0;
-    std::int64_t n = 0;
-    for (std::size_t i = 0; i < have.size(); ++i)
-      n += need[i].count() - intersection(need[i], have[i]).count();
-    return n * static_cast<std::int64_t>(core::size_of(aval(id).dtype));
+    return missing(have, need) * item(id);
   }
 
   /// Returns the bytes that bring a value to these boxes, unless it was brought there before.
@@ -446,23 +335,11 @@ class Counter {
     }
     for (std::uint32_t k = 0; k < work.instruction.n_results; ++k) {
       const ValueId id = work.instruction.first_result + k;
-      if (is_array(id)) n += combining(work, id, k) + bytes(id, work.gives[k], seen_[id][0]);
+      if (!is_array(id)) continue;
+      n += std::llround(work.combined_elements(k) * static_cast<double>(item(id)));
+      n += bytes(id, work.gives[k], seen_[id][0]);
     }
     return n;
-  }
-
-  /// Returns the bytes that ranks receive while terms combine. Each of g ranks receives (g - 1) / g of a sum
-  /// that is cut. Of one that is the same, it receives twice as much.
-  [[nodiscard]] std::int64_t combining(const Work& work, ValueId id, std::uint32_t k) const {
-    double elements = 0.0;
-    const std::vector<int> labels = work.reduced();
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      const double g = cut_.mesh.size_along(work.cuts[static_cast<std::size_t>(labels[i])].axes);
-      const bool is_scattered = i + 1 == labels.size() && work.scattered_axis >= 0;
-      for (const Box& box : work.gives[k])
-        elements += static_cast<double>(box.count()) * (is_scattered ? g - 1.0 : 2.0 * (g - 1.0) / g);
-    }
-    return std::llround(elements * static_cast<double>(core::size_of(aval(id).dtype)));
   }
 
   const CutProgram& cut_;

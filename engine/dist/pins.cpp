@@ -2,6 +2,7 @@
 #include "engine/dist/pins.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/dist/label_cuts.hpp"
 #include "engine/transform/attributes.hpp"
 
 #include <fmt/format.h>
@@ -134,10 +135,11 @@ LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, con
       task.pins.push_back({value, whole_layout(recorded.program.values()[value].aval.shape.rank(), mesh),
                            fmt::format("\"{}\", an input without a pin", values[value].name)});
   }
+  const bool is_searched = options.search != Search::none;
   for (std::size_t i = 0; i < recorded.read.size(); ++i) {
     const auto value = static_cast<ValueId>(recorded.n_arguments() + i);
     task.held_in_pieces.push_back(value);
-    if (is_pinned(value) || recorded.read[i].role() != Variable::Role::parameter) continue;
+    if (is_pinned(value) || recorded.read[i].role() != Variable::Role::parameter || is_searched) continue;
     // Moments may be cut by themselves; parameters follow nobody.
     const Shape& shape = recorded.program.values()[value].aval.shape;
     task.pins.push_back({value, whole_layout(shape.rank(), mesh),
@@ -146,6 +148,18 @@ LayoutTask task_of(const RecordedFunction& recorded, const DeviceMesh& mesh, con
   for (const auto& [input, output] : recorded.donors())
     task.cells.emplace_back(input, recorded.program.outputs()[output]);
   return task;
+}
+
+std::vector<Pin> pins_of(const RecordedFunction& recorded, const LayoutTable& table, const DeviceMesh& mesh,
+                         const ParallelOptions& options) {
+  std::vector<Pin> pins;
+  for (const auto& [name, value] : named_values(recorded, options)) {
+    const MeshLayout& layout = table.values[value];
+    if (value < recorded.n_arguments() && !is_cut(layout)) continue;
+    if (!name.empty() && std::ranges::find(pins, name, &Pin::name) == pins.end())
+      pins.push_back({name, text_of(layout, mesh)});
+  }
+  return pins;
 }
 
 }  // namespace lodestone::engine

@@ -21,6 +21,7 @@ struct LayoutTable {
   std::vector<MeshLayout> values;
   std::vector<LabelCuts> labels;     ///< per instruction
   std::vector<std::string> reasons;  ///< per instruction: whom it follows, or the conflict with its prices
+  std::string search = {};           ///< the search that found it; empty: propagation
 };
 
 /// The facts from which layouts are propagated.
@@ -30,6 +31,9 @@ struct LayoutTask {
   std::vector<std::pair<ValueId, ValueId>> cells = {};
   std::vector<ValueId> held_in_pieces = {};  ///< inputs of which a rank has its piece alone
 };
+
+/// Checks that a program has no collectives. errors: InvalidArgument that names one.
+void check_for_one_machine(const Program& program);
 
 /// Returns a layout for each value. Pins come first. Then elementwise ops and movements pass layouts on, both
 /// ways; then other ops, in their order, each followed by the former again. The rest is whole on every rank.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/dist/partition.hpp"
+#include "engine/core/error.hpp"
+#include "engine/dist/searched_layouts.hpp"
 #include "engine/dist/transport/local.hpp"
 #include "engine/record/trace.hpp"
 #include "engine/record/tuple.hpp"
@@ -47,6 +48,37 @@ inline engine::CutProgram randomly_cut(const engine::Program& program, const eng
   for (const engine::ValueId id : program.outputs())
     out.push_back(engine::whole_layout(program.values()[id].aval.shape.rank(), mesh));
   return {program, engine::propagate(program, mesh, task), in, out, mesh};
+}
+
+/// Returns likewise a program whose table is searched: every second input is a cell, few values are pinned.
+/// errors: InvalidArgument if the price of the search is below what is counted.
+inline engine::CutProgram searched_cut(const engine::Program& program, const engine::DeviceMesh& mesh,
+                                       std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  engine::SearchTask task;
+  task.n_results = program.outputs().size();
+  engine::CutProgram cut{program, {}, {}, {}, mesh};
+  for (engine::ValueId id = 0; id < program.values().size(); ++id) {
+    const engine::Aval& aval = program.values()[id].aval;
+    if (id < program.n_inputs() && random() % 2 == 0) task.layouts.held_in_pieces.push_back(id);
+    if (aval.kind == engine::Kind::array && random() % 16 == 0)
+      task.layouts.pins.push_back({id, random_cuts(aval.shape, mesh, random), "random"});
+  }
+  const engine::SearchedTable found = searched(program, mesh, task);
+  cut.table = found.table;
+  for (const engine::ValueId id : program.outputs())
+    cut.outputs.push_back(engine::whole_layout(program.values()[id].aval.shape.rank(), mesh));
+  for (engine::ValueId id = 0; id < program.n_inputs(); ++id)
+    cut.inputs.push_back(engine::whole_layout(program.values()[id].aval.shape.rank(), mesh));
+  engine::CutProgram in_pieces = cut;
+  for (const engine::ValueId id : task.layouts.held_in_pieces) in_pieces.inputs[id] = cut.table.values[id];
+  for (const engine::PinnedValue& pin : task.layouts.pins) {
+    if (pin.value < program.n_inputs()) in_pieces.inputs[pin.value] = pin.layout;
+  }
+  if (price_of(in_pieces) > found.found.choice.cost * (1.0 + 1e-12) + 1e-6)
+    throw core::InvalidArgument("test#price", "counted {}, searched {}", price_of(in_pieces),
+                                found.found.choice.cost);
+  return cut;
 }
 
 /// Returns the bytes of tensors, one after the other.

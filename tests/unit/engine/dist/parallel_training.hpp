@@ -91,12 +91,20 @@ class Training {
   /// Returns the elements of all cells after some steps on the ranks of a mesh, and of the losses.
   [[nodiscard]] engine::Tensors trained(const engine::World& world, const engine::DeviceMesh& mesh,
                                         const std::vector<engine::Pin>& pins, int n_steps) const {
-    const auto parallel =
-        parallelize(step(), world, mesh, {.pins = pins, .inputs = {"batch.x", "batch.y"}, .cells = cells()});
+    return trained(parallel_step(world, mesh, {.pins = pins}), n_steps);
+  }
+  [[nodiscard]] engine::Tensors trained(const engine::Parallelized& parallel, int n_steps) const {
     engine::Tensors all;
     for (int i = 0; i < n_steps; ++i) all.push_back(parallel(batch_)[0]);
     for (const auto& [name, cell] : cells()) all.push_back(gathered(cell).eval());
     return all;
+  }
+  /// Returns the step on the ranks of a mesh, with names for its inputs and cells.
+  [[nodiscard]] engine::Parallelized parallel_step(const engine::World& world, const engine::DeviceMesh& mesh,
+                                                   engine::ParallelOptions options) const {
+    options.inputs = {"batch.x", "batch.y"};
+    options.cells = cells();
+    return parallelize(step(), world, mesh, std::move(options));
   }
   /// Returns the same of one machine.
   [[nodiscard]] engine::Tensors trained(int n_steps) const {

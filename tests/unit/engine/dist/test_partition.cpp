@@ -47,11 +47,14 @@ RandomMesh random_mesh(std::uint64_t seed) {
   }
 }
 
-/// Returns what a program gives on a mesh with random pins, as rank 0 has it. errors: InvalidArgument if
-/// another rank has other bytes.
-Tensors cut_results(const Program& program, const DeviceMesh& mesh, std::uint64_t seed,
-                    const Tensors& inputs) {
-  const auto cut = std::make_shared<const CutProgram>(tests::randomly_cut(program, mesh, seed));
+/// A way to cut a program over a mesh, which a seed decides.
+using Cutter = CutProgram (*)(const Program&, const DeviceMesh&, std::uint64_t);
+
+/// Returns what a program gives on a mesh, as rank 0 has it. errors: InvalidArgument if another rank has
+/// other bytes.
+Tensors cut_results(const Program& program, const DeviceMesh& mesh, std::uint64_t seed, const Tensors& inputs,
+                    Cutter cut_by) {
+  const auto cut = std::make_shared<const CutProgram>(cut_by(program, mesh, seed));
   std::vector<std::vector<std::byte>> bytes(static_cast<std::size_t>(mesh.size()));
   Tensors results;
   run_ranks(mesh.size(), [&](const World& world) {
@@ -75,12 +78,13 @@ double gap_of(const Tensor& a, const Tensor& b) {
 }
 
 /// Compares a function on the ranks of a mesh with one rank of as many shards, and with no mesh.
-void check_cut(const Function& f, const Tensors& inputs, std::uint64_t seed, const std::string& what) {
+void check_cut(const Function& f, const Tensors& inputs, std::uint64_t seed, const std::string& what,
+               Cutter cut_by = tests::randomly_cut) {
   CAPTURE(what, seed);
   const Program program = tests::program_of(f, inputs);
   const RandomMesh mesh = random_mesh(seed);
-  const Tensors on_ranks = cut_results(program, mesh.on_ranks(), seed, inputs),
-                on_one = cut_results(program, mesh.on_one(), seed, inputs);
+  const Tensors on_ranks = cut_results(program, mesh.on_ranks(), seed, inputs, cut_by),
+                on_one = cut_results(program, mesh.on_one(), seed, inputs, cut_by);
   const Tensors expected = without_gaps(f(inputs));
   REQUIRE(on_ranks.size() == expected.size());
   CHECK(bytes_of(on_ranks) == bytes_of(on_one));
@@ -192,6 +196,24 @@ TEST_CASE("partition: gradients of networks have the bits of one rank, however t
     ++n;
   }
   CHECK(n > 20);
+}
+
+TEST_CASE("partition: searched layouts give the bits of one rank, too", "[engine]") {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Mixture mixture(seed);
+    check_cut(mixture.function(), mixture.inputs(), seed, "mixture", tests::searched_cut);
+  }
+  std::uint64_t n = 0;
+  tests::for_each_sample_function(2, [&](const tests::SampleFunction& sample) {
+    const OpInfo& row = op_named(sample.name.substr(0, sample.name.find(' ')));
+    if (row.op_class != OpClass::control && is_plain(tests::program_of(sample.f, sample.inputs)))
+      check_cut(sample.f, sample.inputs, ++n, sample.name, tests::searched_cut);
+  });
+  for (const tests::SampleNetwork& network : tests::SampleNetworks(DType::f64).all()) {
+    if (is_plain(tests::program_of(network.f, network.inputs)))
+      check_cut(network.f, network.inputs, ++n, network.name, tests::searched_cut);
+  }
+  CHECK(n > 1000);
 }
 
 TEST_CASE("partition: with one shard a program stays as it is, with two it gains moves alone", "[engine]") {
