@@ -147,12 +147,12 @@ void check_head(const std::string& path) {
   expect(has("yllcorner") || has("yllcenter"), "yllcorner (or yllcenter)");
   expect(has("cellsize") || (has("dx") && has("dy")), "cellsize");
   if (!lacking.empty())
-    throw core::FormatError(
-        "io::raster#wrong_head",
-        "{}:1: expected the head of an ESRI ASCII grid with ncols, nrows, xllcorner, "
-        "yllcorner and cellsize, each with a number behind it, but it lacks {}; correct the "
-        "head",
-        path, fmt::join(lacking, ", "));
+    throw core::FormatError("io::raster#wrong_head",
+                            "{}:1: expected the head of an ESRI ASCII grid with ncols, nrows, xllcorner, "
+                            "yllcorner and cellsize, each with a number with a decimal point behind it, but "
+                            "it lacks {}; correct the "
+                            "head",
+                            path, fmt::join(lacking, ", "));
 }
 
 /// Checks the counts in the head of an ESRI ASCII grid, for which GDAL takes memory before it looks for the

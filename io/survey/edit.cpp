@@ -55,24 +55,26 @@ void limit_periods(StationData& station, double min_s, double max_s) {
     station.changes.push_back(fmt::format("{} periods beyond {:g} to {:g} s were left out", n, min_s, max_s));
 }
 
-/// Takes masked values back, where any of the choices has them.
-void unmask(StationData& station, const std::vector<mt::Where>& choices) {
-  if (choices.empty()) return;
-  const auto is_chosen = [&](mt::Datum datum, double frequency_hz) {
-    return std::ranges::any_of(
-        choices, [&](const mt::Where& where) { return where.contains(station, datum, frequency_hz); });
-  };
-  const int n_before = station.n_masked();
-  for (StationRow& row : station.rows)
-    for (const Element element : mt::all_elements)
-      if (is_chosen(mt::real_part_of(element), row.frequency_hz)) row.unmask(element);
-  for (const mt::Reading& each : station.masked_readings)
-    if (is_chosen(each.datum, each.frequency_hz)) station.readings.push_back(each);
-  std::erase_if(station.masked_readings,
-                [&](const mt::Reading& each) { return is_chosen(each.datum, each.frequency_hz); });
-  station.sort();
-  if (const int n = n_before - station.n_masked(); n > 0)
-    station.changes.push_back(fmt::format("{} masked values were taken back", n));
+/// Takes masked values back and returns how many each of the choices takes.
+std::vector<int> unmask(StationData& station, const std::vector<mt::Where>& choices) {
+  std::vector<int> n_of_each;
+  int n_of_all = 0;
+  for (const mt::Where& where : choices) {
+    const int n_before = station.n_masked();
+    for (StationRow& row : station.rows)
+      for (const Element element : mt::all_elements)
+        if (where.contains(station, mt::real_part_of(element), row.frequency_hz)) row.unmask(element);
+    const auto is_chosen = [&](const mt::Reading& each) {
+      return where.contains(station, each.datum, each.frequency_hz);
+    };
+    std::ranges::copy_if(station.masked_readings, std::back_inserter(station.readings), is_chosen);
+    std::erase_if(station.masked_readings, is_chosen);
+    station.sort();
+    n_of_each.push_back(n_before - station.n_masked());
+    n_of_all += n_of_each.back();
+  }
+  if (n_of_all > 0) station.changes.push_back(fmt::format("{} masked values were taken back", n_of_all));
+  return n_of_each;
 }
 
 /// Masks values and returns how many each of the choices masks.
@@ -264,6 +266,25 @@ std::vector<StationData> joined_places(std::vector<StationData> stations, double
   return out;
 }
 
+/// Returns the stations and the periods of a choice in words.
+std::string in_words(const mt::Where& where) {
+  const std::string name = where.station.empty() ? "all stations" : "station " + where.station;
+  if (!(where.min_frequency_hz > 0.0)) return name;
+  return fmt::format("{} from {:g} to {:g} s", name, 1.0 / where.max_frequency_hz,
+                     1.0 / where.min_frequency_hz);
+}
+
+/// Warns of choices that take no masked value back.
+void tell_of_idle_unmasks(const std::vector<mt::Where>& unmasks, const std::vector<int>& n_taken) {
+  for (std::size_t k = 0; k < unmasks.size(); ++k) {
+    if (n_taken[k] > 0) continue;
+    core::log::warning(core::log::Id("io::survey::edited#nothing_unmasked"),
+                       "--unmask takes nothing back of {}: no value is masked there; only survey files keep "
+                       "masked values, and info counts them",
+                       in_words(unmasks[k]));
+  }
+}
+
 /// Warns of masks that mask nothing.
 void tell_of_idle_masks(const std::vector<StationData>& stations, const std::vector<mt::Where>& masks,
                         const std::vector<int>& n_masked) {
@@ -276,32 +297,29 @@ void tell_of_idle_masks(const std::vector<StationData>& stations, const std::vec
       for (const StationRow& row : station.rows) periods_s.push_back(1.0 / row.frequency_hz);
       for (const mt::Reading& each : station.readings) periods_s.push_back(1.0 / each.frequency_hz);
     }
-    const std::string name = where.station.empty() ? "all stations" : "station " + where.station;
     std::string why = "no value of it is left";
     if (!periods_s.empty()) {
       const auto [least, most] = std::ranges::minmax(periods_s);
       why = fmt::format("no value with a period there is left, where periods reach from {:g} to {:g} s",
                         least, most);
     }
-    core::log::warning(
-        core::log::Id("io::survey::edited#nothing_masked"), "--mask masks nothing of {}{}: {}", name,
-        where.min_frequency_hz > 0.0
-            ? fmt::format(" from {:g} to {:g} s", 1.0 / where.max_frequency_hz, 1.0 / where.min_frequency_hz)
-            : "",
-        why);
+    core::log::warning(core::log::Id("io::survey::edited#nothing_masked"), "--mask masks nothing of {}: {}",
+                       in_words(where), why);
   }
 }
 
 /// Chooses, masks and turns stations by the choices that hold for each alone.
 void edit_each(std::vector<StationData>& stations, const Edits& edits) {
-  std::vector<int> n_masked(edits.masks.size());
+  std::vector<int> n_masked(edits.masks.size()), n_taken(edits.unmasks.size());
   for (StationData& station : stations) {
     limit_periods(station, edits.min_period_s, edits.max_period_s);
-    unmask(station, edits.unmasks);
+    const std::vector<int> n_back = unmask(station, edits.unmasks);
+    std::ranges::transform(n_taken, n_back, n_taken.begin(), std::plus<>());
     const std::vector<int> n = mask(station, edits.masks);
     std::ranges::transform(n_masked, n, n_masked.begin(), std::plus<>());
     add_declination(station, edits.declination_deg);
   }
+  tell_of_idle_unmasks(edits.unmasks, n_taken);
   tell_of_idle_masks(stations, edits.masks, n_masked);
   std::erase_if(stations, [](const StationData& s) { return !s.has_value() && s.n_masked() == 0; });
 }

@@ -216,15 +216,16 @@ mt::ProfileOptions map_options(const std::vector<StationData>& stations, const P
 /// Returns the axes to which all stations were turned on demand, as a survey file keeps it; nothing where
 /// some were not, or to others.
 std::optional<double> kept_axes(const std::vector<StationData>& stations) {
-  if (stations.empty() || !std::isfinite(stations.front().turned_to_deg)) return {};
+  const auto is_turned = [](const StationData& station) { return std::isfinite(station.turned_to_deg); };
+  if (std::ranges::none_of(stations, is_turned)) return {};
   const double first_deg = stations.front().turned_to_deg;
   const bool is_one = std::ranges::all_of(stations, [&](const StationData& station) {
     return std::abs(std::remainder(station.turned_to_deg - first_deg, 360.0)) <= mt::same_azimuth_deg;
   });
   if (is_one) return first_deg;
-  core::log::warning(core::log::Id("io::survey::write#several_axes"),
-                     "the stations were rotated to several axes, so that none of them holds; choose one with "
-                     "--rotate");
+  core::log::warning(
+      core::log::Id("io::survey::write#several_axes"),
+      "not all stations were rotated, or not to one axis, so that none holds; choose one with --rotate");
   return {};
 }
 

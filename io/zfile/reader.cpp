@@ -163,6 +163,8 @@ class ZReader {
       using enum physics::mt::RemarkKind;
       const bool is_latitude = latitude && std::abs(*latitude) > 90.0;
       const std::optional<double> stated = is_latitude ? latitude : longitude;
+      if (latitude && std::abs(*latitude) <= 90.0) station_.site.latitude_deg = *latitude;
+      if (longitude && std::abs(*longitude) <= 180.0) station_.site.longitude_deg = *longitude;
       remark({fmt::format(
                   "\"{}\" and \"{}\" are no latitude and longitude, which is impossible; taken as unknown",
                   text::printable(place[0]), text::printable(place[1])),

@@ -146,7 +146,9 @@ Ground ground_under(const Observations& observed, const GroundOptions& options) 
                     ground.elevation_m - ground.surface.lowest_m());
   if (observed.profile.is_map) return ground;
   warn_of_sites_at_kinks(observed.survey.stations, ground.surface.profile(),
-                         "give profile.surface_file shorter segments there");
+                         options.elevation == Elevation::stations
+                             ? "give the ground by profile.surface_file, since neighbours there are too close"
+                             : "give profile.surface_file shorter segments there");
   return ground;
 }
 

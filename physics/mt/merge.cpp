@@ -152,6 +152,7 @@ void merge_into(StationData& first, StationData other) {
     rotate_rows(other, azimuth_deg);
   }
   if (first.site.reference.empty()) first.site.reference = other.site.reference;
+  const int n_masked = first.n_masked() + other.n_masked();
   for (const StationRow& row : other.rows) {
     const auto same = std::ranges::find_if(first.rows, [&](const StationRow& has) {
       return is_same_frequency(has.frequency_hz, row.frequency_hz);
@@ -165,7 +166,15 @@ void merge_into(StationData& first, StationData other) {
   first.masked_readings.insert(first.masked_readings.end(), other.masked_readings.begin(),
                                other.masked_readings.end());
   first.sort();
-  first.remarks.insert(first.remarks.end(), other.remarks.begin(), other.remarks.end());
+  if (const int n_left = first.n_masked(); n_left < n_masked)
+    first.changes.push_back(
+        fmt::format("of {} masked values of {} and {} {} are left: others at the same "
+                    "frequencies count, or both were masked",
+                    n_masked, first.site.name, other.site.name, n_left));
+  for (Remark& remark : other.remarks) {
+    if (remark.kind == RemarkKind::renamed) remark.kind = RemarkKind::other;  // `first` has its own name
+    first.remarks.push_back(std::move(remark));
+  }
   first.remarks.push_back(
       fmt::format("{}: station {} stands at the same place as {}; their bands were merged", other.path,
                   other.site.name, first.site.name));

@@ -28,11 +28,15 @@ constexpr auto words(RemarkKind) {
                                  {damage, "damage"},
                                  {conjugated, "conjugated"},
                                  {ohm, "ohm"},
+                                 {open_sign, "open_sign"},
+                                 {open_units, "open_units"},
                                  {impossible_latitude, "impossible_latitude"},
                                  {impossible_longitude, "impossible_longitude"},
                                  {metres, "metres"},
                                  {renamed, "renamed"}};
 }
+static_assert(core::words_of<RemarkKind>.size() == static_cast<std::size_t>(RemarkKind::renamed) + 1,
+              "each kind of remark has a word, by which survey files keep it");
 
 /// A sentence of a reader on a file.
 struct Remark {

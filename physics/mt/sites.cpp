@@ -77,8 +77,9 @@ std::string list_of(const std::vector<Item>& items, Text text) {
   return list;
 }
 
-/// Returns a slope at each point that lets no curve overshoot: the harmonic mean of those on both sides, and
-/// 0 at extremes (Fritsch and Butland 1984). The ends are level, as is the surface beyond them.
+/// Returns a slope at each point: the harmonic mean of those on both sides (Fritsch and Butland 1984), and 0
+/// at extremes. It is at most twice the smaller one, so that corners of facets rise and fall as the points
+/// do. The ends are level, as is the surface beyond them.
 std::vector<double> slopes_at(const mesh::SurfaceLine& line) {
   const auto &y = line.y_m(), &z = line.z_m();
   std::vector<double> slopes(y.size(), 0.0);
@@ -87,7 +88,9 @@ std::vector<double> slopes_at(const mesh::SurfaceLine& line) {
     const double left = (z[i] - z[i - 1]) / left_m, right = (z[i + 1] - z[i]) / right_m;
     if (left * right <= 0.0) continue;
     const double weight = (left_m + 2.0 * right_m) / (3.0 * (left_m + right_m));
-    slopes[i] = left * right / (weight * right + (1.0 - weight) * left);
+    const double mean = left * right / (weight * right + (1.0 - weight) * left);
+    slopes[i] =
+        std::copysign(std::min(std::abs(mean), 2.0 * std::min(std::abs(left), std::abs(right))), mean);
   }
   return slopes;
 }

@@ -18,8 +18,8 @@ with Folder() as folder:
     whole = open(os.path.join(GABBS, "gv102.edi")).read()
     cut = folder.write("cut.edi", whole[:whole.index(">ZYXI")])
     line = whole[:whole.index(">ZYXR")].count("\n") + 1
-    damage = [f["text"] for f in findings(13, cut) if f["id"] == "damaged_file"]
-    check(len(damage) == 2 and all(text.startswith(f"{cut}:{line}: ") for text in damage), f"cut off: warnings with file:line, got {damage}")
+    damage = [f["place"] for f in findings(13, cut) if f["id"] == "damaged_file"]
+    check(damage == 2 * [f"{cut}:{line}"], f"cut off: warnings with file:line, got {damage}")
     within = folder.write("within.edi", whole[:whole.index("\n", whole.index(">ZYXI") + 200) + 1])
     short = findings(14, within)
     check(short[0]["id"] == "unreadable_file" and "expected 42 numbers in block >ZYXI" in short[0]["text"], "cut off in a block: an error")
@@ -45,7 +45,7 @@ with Folder() as folder:
     scatter = [f for f in listed if f["id"] == "scatter"]
     line = next(line for line in lines if "[scatter]" in line)
     names = list(dict.fromkeys(f["station"] for f in scatter))
-    check(line.startswith(f"note {', '.join(names[:5])} and {len(names) - 5} more: {len(scatter)} findings like that of {names[0]}: {scatter[0]['text']}"),
+    check(line.startswith(f"note {', '.join(names[:5])} and {len(names) - 5} more: {len(scatter)} findings like that of {names[0]} ({scatter[0]['place']}): {scatter[0]['text']}"),
           f"a group names its first stations and its number: {line}")
     few = expect(13, [], "check", cut).stdout
     check("findings like" not in few and "--json" not in few, "few findings stand alone")

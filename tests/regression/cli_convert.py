@@ -108,6 +108,9 @@ with Folder() as folder:
     # A station of which everything is masked is left out of every format but the survey file
     expect(0, ["wrote 58 stations", "left out", "gv149"], "convert", folder / "survey.h5", "-o", folder / "masked", "--to", "zfile", "--mask", "gv149")
 
+    expect(2, ["--mask", '":1,10"'], "convert", folder / "survey.h5", "-o", folder / "none.h5", "--mask", ":1,10")
+    expect(2, ["--merge-far", "--merge"], "convert", folder / "survey.h5", "-o", folder / "none.h5", "--merge-far")
+
     # Masks are marks: a survey file keeps the values, every other reader lacks them, and they come back
     expect(0, ["wrote 59 stations"], "convert", folder / "survey.h5", "-o", folder / "marked.h5", "--mask", "gv149", "--mask", "gv100:1,10")
     expect(0, ["gv149: ", "values are masked", "--unmask"], "info", folder / "marked.h5")

@@ -68,6 +68,10 @@ std::pair<double, double> range_of(const std::string& text, const char* option) 
 physics::mt::Where where_of(const std::string& text, const std::string& option) {
   const std::size_t colon = text.rfind(':');
   physics::mt::Where where{.station = text.substr(0, colon), .place = option};
+  if (where.station.empty())
+    throw core::ConfigError("command line#no_site",
+                            "{} expects SITE, SITE:FROM,TO or *:FROM,TO, got \"{}\"; * is every site", option,
+                            text);
   if (where.station == "*") where.station.clear();
   if (colon == std::string::npos) return where;
   const auto [shortest_s, longest_s] = range_of(text.substr(colon + 1), (option + " SITE:FROM,TO").c_str());
@@ -225,7 +229,7 @@ void add_edits(CLI::App& command, Parsed& parsed) {
                   "metres: stations closer than this become one, overlaps weighted by their errors")
       ->type_name("METRES")
       ->check(CLI::Range(1e-3, 1e6));
-  command.add_flag("--merge-far", parsed.merges_far, "allow --merge beyond 1000 m");
+  command.add_flag("--merge-far", parsed.merges_far, "allow --merge beyond 1000 m")->needs("--merge");
   command
       .add_option("--rotate", parsed.rotate_deg, "azimuth of the x axis to rotate to, clockwise from north")
       ->check(CLI::Range(-360.0, 360.0));

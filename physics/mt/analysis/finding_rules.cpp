@@ -18,10 +18,10 @@ constexpr std::array of_readers{
                 "its periods out with convert --mask SITE:FROM,TO"},
     FindingRule{Kind::conjugated_by_reader, warning, "time_factor",
                 "none is needed if that is right, and convert writes exp(+i omega t); else: check --sign "
-                "plus, in a configuration data.edi_sign = \"plus\""},
+                "plus on the files it came from, in a configuration data.edi_sign = \"plus\""},
     FindingRule{Kind::ohm_by_reader, warning, "units",
                 "none is needed if that is right, and convert writes the units of each format; else: check "
-                "--units field, in a configuration data.edi_units = \"field\""},
+                "--units field on the files it came from, in a configuration data.edi_units = \"field\""},
     FindingRule{
         Kind::open_units, warning, "units",
         "check --units field or check --units ohm, whichever is right; in a configuration data.edi_units"},

@@ -133,6 +133,34 @@ TEST_CASE("edits: stations that are merged and contradict each other, and namesa
   CHECK(core::log::count(core::log::Level::warning) == before + 2);
 }
 
+TEST_CASE("edits: a merged station keeps its own name in files, and says which masked values gave way",
+          "[survey]") {
+  std::vector<StationData> stations = two();  // far from each other
+  StationData namesake = stations[0];
+  stations[1].site.latitude_deg = namesake.site.latitude_deg;
+  stations[1].site.longitude_deg = namesake.site.longitude_deg;
+  namesake.site.name = "gv100_2";
+  namesake.remarks.emplace_back("another station is named gv100", physics::mt::RemarkKind::renamed, "gv100");
+  namesake.rows = stations[1].rows;
+  stations[0].site.latitude_deg += 1.0;
+  stations.push_back(namesake);
+  CHECK(stations[2].name_in_file() == "gv100");
+  const auto joined =
+      edited(stations, {.masks = {{.station = "gv100_2", .min_frequency_hz = 1e-2}}, .merge_within_m = 50.0});
+  REQUIRE(joined.size() == 2);
+  CHECK(joined[1].name_in_file() == "NMX20");
+  CHECK(joined[1].n_masked() == 0);
+  CHECK(std::ranges::any_of(joined[1].changes, [](const std::string& change) {
+    return change.find("masked values of NMX20 and gv100_2 0 are left") != std::string::npos;
+  }));
+}
+
+TEST_CASE("edits: an --unmask that takes nothing back is said", "[survey]") {
+  const int before = core::log::count(core::log::Level::warning);
+  static_cast<void>(edited(two(), {.unmasks = {{.station = "gv100"}}}));
+  CHECK(core::log::count(core::log::Level::warning) == before + 1);
+}
+
 TEST_CASE("edits: declination counts before the rotation, and floors only raise errors", "[survey]") {
   const std::vector<StationData> before = two();
   const std::vector<StationData> after =

@@ -6,6 +6,7 @@
 #include "io/geodesy/projection.hpp"
 #include "io/survey/observe.hpp"
 #include "io/survey/read.hpp"
+#include "io/survey/store.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/analysis/check.hpp"
@@ -194,6 +195,12 @@ TEST_CASE("EDI folder: a survey without a majority leaves units open and says so
     return each.id == "units" && each.severity == physics::mt::Severity::warning &&
            each.text.find("--units decides") != std::string::npos;
   }));
+  survey::write_survey(folder / "mixed.h5", together);
+  const Stations kept = survey::read_survey(folder / "mixed.h5");
+  CHECK(std::ranges::count_if(kept, [](const StationData& station) {
+          return std::ranges::find(station.remarks, physics::mt::RemarkKind::open_units,
+                                   &physics::mt::Remark::kind) != station.remarks.end();
+        }) == n_open);
 }
 
 TEST_CASE("EDI folder: a station whose quadrants do not decide follows the time factor of its survey",

@@ -166,6 +166,13 @@ TEST_CASE("Z-file: outputs of another station, swapped inputs, wrong places and 
   CHECK(parsed(replaced(many, "\n", "\r\n")).rows.size() == 2);
 }
 
+TEST_CASE("Z-file: of two coordinates of which one is impossible the other stays", "[zfile]") {
+  const StationData exchanged = parsed(replaced(many, "44.5   249.5", "-110.5   44.5"));
+  CHECK(std::isnan(exchanged.site.latitude_deg));
+  CHECK(exchanged.site.longitude_deg == 44.5);
+  CHECK(exchanged.remarks.front().kind == physics::mt::RemarkKind::impossible_latitude);
+}
+
 TEST_CASE("Z-file: damaged files are refused with file and line", "[zfile]") {
   CHECK_THAT(refusal(""), HasId("cut_off", {"a.zmm", "coordinate"}));
   CHECK_THAT(refusal("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"), HasId("not_a_z_file", {"a.zmm:9"}));

@@ -54,9 +54,9 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
   CHECK_NOTHROW(check({0.0, 30.0, 101.5}, physics::mt::OffSurface::drape));
 }
 
-TEST_CASE("surface through stations: facets under them, corners between them, no overshoot", "[physics]") {
+TEST_CASE("surface through stations: facets under them, corners between them", "[physics]") {
   std::vector<physics::mt::Station> stations(5);
-  const std::array y_m{0.0, 800.0, 1000.0, 2000.0, 3000.0}, z_m{0.0, 80.0, 400.0, 500.0, 120.0};
+  const std::array y_m{0.0, 800.0, 1000.0, 2000.0, 3000.0}, z_m{0.0, 80.0, 120.0, 500.0, 120.0};
   for (std::size_t i = 0; i < stations.size(); ++i) {
     stations[i].name = std::string(1, static_cast<char>('a' + i));
     stations[i].y_m = y_m[i];
@@ -66,21 +66,32 @@ TEST_CASE("surface through stations: facets under them, corners between them, no
   const physics::mesh::SurfaceLine surface = physics::mt::surface_through(stations);
   CHECK(physics::mt::sites_at_kinks(stations, surface).empty());
   for (const auto& station : stations) CHECK(surface.z_at(station.y_m) == Approx(station.z_m));
-  // b: slopes of 0.1 over 800 m and 1.6 over 200 m, weight (800 + 2·200)/(3·1000)
-  const double slope = 0.1 * 1.6 / (0.4 * 1.6 + 0.6 * 0.1);
+  // b: slopes of 0.1 over 800 m and 0.2 over 200 m, weight (800 + 2·200)/(3·1000)
+  const double slope = 0.1 * 0.2 / (0.4 * 0.2 + 0.6 * 0.1);
   CHECK(surface.z_at(799.0) == Approx(80.0 - slope));
   CHECK(surface.z_at(801.0) == Approx(80.0 + slope));
   CHECK(surface.y_m() == std::vector{200.0, 600.0, 850.0, 950.0, 1250.0, 1750.0, 2250.0, 2750.0});
   CHECK(surface.z_at(1990.0) == Approx(500.0));  // level at the deepest one, and at the ends
   CHECK(surface.z_at(-50.0) == Approx(0.0));
   CHECK(surface.z_at(2990.0) == Approx(120.0));
-  for (double y = 1000.0; y <= 2000.0; y += 10.0) CHECK(std::abs(surface.z_at(y) - 450.0) < 50.0 + 1e-9);
+  for (double y = 1000.0; y <= 2000.0; y += 10.0) CHECK(std::abs(surface.z_at(y) - 310.0) < 190.0 + 1e-9);
   stations[1].z_m = physics::mt::not_given;
   CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { (void)physics::mt::surface_through(stations); }),
              tests::HasId("no_depth", {"b"}));
   stations.resize(1);
   stations[0].z_m = 7.0;
   CHECK(physics::mt::surface_through(stations).is_flat());
+}
+
+TEST_CASE("surface through stations: it falls wherever they do, however far apart they stand", "[physics]") {
+  std::vector<physics::mt::Station> stations(4);
+  const std::array y_m{0.0, 100.0, 2000.0, 2100.0}, z_m{0.0, 50.0, 90.0, 140.0};
+  for (std::size_t i = 0; i < stations.size(); ++i) {
+    stations[i].y_m = y_m[i];
+    stations[i].z_m = z_m[i];
+  }
+  const std::vector<double> z = physics::mt::surface_through(stations).z_m();
+  CHECK(std::ranges::is_sorted(z));
 }
 
 TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees",
