@@ -44,7 +44,7 @@ void measure(Results& results, const std::string& name, const Plans& plans, cons
   for (std::size_t turn = 0; turn <= n_turns; ++turn) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      plans[i]->run(in);
+      static_cast<void>(plans[i]->run(in));
       seconds[i].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     ratios.push_back(seconds[1].back() / seconds[0].back());

@@ -19,9 +19,9 @@ using Totals = std::map<std::string, core::TimerTotal, std::less<>>;
 struct Result {
   std::string name, metric, unit;
   double value = 0.0;
-  std::optional<double> target;  ///< met when value ≤ target
-  std::optional<std::string> peer;
-  std::optional<double> peer_value;
+  std::optional<double> target = {};  ///< met when value ≤ target
+  std::optional<std::string> peer = {};
+  std::optional<double> peer_value = {};
   std::optional<std::string> kernels = {};  ///< kernels that computed it: "conv f32: cpu.direct, …"
 };
 

@@ -39,8 +39,8 @@ void write_geotiff(const std::string& path, const Raster& raster);
 
 /// The content of a raster without its numbers.
 struct RasterFacts {
-  std::string format;           ///< as GDAL states it: "GeoTIFF"
-  std::string quantity, units;  ///< units of the first band; empty: not stated
+  std::string format;               ///< as GDAL states it: "GeoTIFF"
+  std::string quantity{}, units{};  ///< units of the first band; empty: not stated
   int n_columns = 0, n_rows = 0;
   std::vector<std::string> bands{};  ///< names, "" for a band without one
   bool is_of_elevations = false;  ///< the format is one of elevations alone, or the units are metres or feet

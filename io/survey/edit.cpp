@@ -213,8 +213,10 @@ std::string in_words(const std::vector<double>& periods_s) {
   return periods_s.size() > most ? fmt::format("{} … {:g} s", first, periods_s.back()) : first + " s";
 }
 
-/// Says what is about to be merged, how far it stands apart and whether its values agree.
-void tell_of_merging(const StationData& first, const StationData& other) {
+/// Says what is about to be merged, how far it stands apart and whether its values agree. Returns the change,
+/// and a remark where they do not.
+std::pair<std::string, std::optional<mt::Remark>> tell_of_merging(const StationData& first,
+                                                                  const StationData& other) {
   const mt::Agreement found = mt::agreement_of(first, other);
   const std::string agreement =
       std::isfinite(found.chi2)
@@ -223,13 +225,18 @@ void tell_of_merging(const StationData& first, const StationData& other) {
           : std::string("no period shared");
   core::log::info("{} is merged into {}, {:.3g} m apart; {}", other.site.name, first.site.name,
                   found.distance_m, agreement);
-  if (!(found.chi2 > mt::Agreement::largest_chi2)) return;
-  core::log::warning(
-      core::log::Id("io::survey::edited#contradiction"),
+  std::string change = fmt::format("merged with {}, which stands {:.3g} m apart; {}", other.site.name,
+                                   found.distance_m, agreement);
+  if (!(found.chi2 > mt::Agreement::largest_chi2)) return {std::move(change), std::nullopt};
+  const std::string contradiction = fmt::format(
       "{} and {} differ at {} of {} shared periods by more than their errors allow ({}): χ² is {:.3g} per "
-      "datum, where agreement gives 1; leave out the wrong one with --mask or --sites, or raise its errors",
+      "datum, where agreement gives 1",
       first.site.name, other.site.name, found.contradicting_s.size(), found.n_shared,
       in_words(found.contradicting_s), found.chi2);
+  core::log::warning(core::log::Id("io::survey::edited#contradiction"),
+                     "{}; leave out the wrong one with --mask or --sites, or raise its errors",
+                     contradiction);
+  return {std::move(change), mt::Remark(contradiction + "; their means stand here")};
 }
 
 /// Warns of stations that have one name and stay apart.
@@ -253,15 +260,17 @@ void tell_of_namesakes(const std::vector<StationData>& stations, double within_m
 
 /// Joins stations of one place; the first notes in its changes which.
 std::vector<StationData> joined_places(std::vector<StationData> stations, double within_m) {
-  std::map<std::string, std::vector<std::string>> notes;
+  std::map<std::string, std::vector<std::pair<std::string, std::optional<mt::Remark>>>> notes;
   std::vector<StationData> out =
       mt::merged(std::move(stations), within_m, [&](const StationData& first, const StationData& other) {
-        tell_of_merging(first, other);
-        notes[first.site.name].push_back(fmt::format("merged with {}, which stands {:.3g} m apart",
-                                                     other.site.name, mt::distance_m(first, other)));
+        notes[first.site.name].push_back(tell_of_merging(first, other));
       });
-  for (StationData& station : out)
-    for (std::string& note : notes[station.site.name]) station.changes.push_back(std::move(note));
+  for (StationData& station : out) {
+    for (auto& [change, remark] : notes[station.site.name]) {
+      station.changes.push_back(std::move(change));
+      if (remark) station.remarks.push_back(std::move(*remark));
+    }
+  }
   tell_of_namesakes(out, within_m);
   return out;
 }

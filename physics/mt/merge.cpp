@@ -176,7 +176,7 @@ void merge_into(StationData& first, StationData other) {
     first.remarks.push_back(std::move(remark));
   }
   first.remarks.push_back(
-      fmt::format("{}: station {} stands at the same place as {}; their bands were merged", other.path,
+      fmt::format("{}: station {} stands at the same place as {}; their recordings were merged", other.path,
                   other.site.name, first.site.name));
   first.other_names.push_back(other.site.name);
 }

@@ -42,7 +42,7 @@ void require_line(const std::vector<std::string>& names, const std::vector<Plane
   throw core::InvalidArgument(
       "mt::make_profile#one_place",
       "expected stations at two places or more to make a line, got one place ({}{}); give the azimuth of "
-      "the profile",
+      "the profile, or take a sounding for a sounding (--dim 1)",
       names.front(), names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "");
 }
 

@@ -24,7 +24,7 @@ using physics::mt::StrikeBand;
 
 /// Findings of one kind.
 struct Group {
-  std::string kind;
+  std::string kind{};
   std::vector<const Finding*> findings;
 };
 

@@ -126,8 +126,10 @@ TEST_CASE("edits: stations that are merged and contradict each other, and namesa
   CHECK(core::log::count(core::log::Level::warning) == before);
   for (StationRow& row : stations[1].rows)
     for (auto& value : row.values.numbers) value *= 3.0;
-  static_cast<void>(edited(stations, {.merge_within_m = 50.0}));
+  const StationData mean = edited(stations, {.merge_within_m = 50.0})[0];
   CHECK(core::log::count(core::log::Level::warning) == before + 1);
+  CHECK_THAT(mean.remarks.back().text, Contains("gv100 and gv100_2 differ at 46 of 48 shared periods"));
+  CHECK_THAT(mean.changes.back(), Contains("48 periods shared, χ² "));
   stations[1].site.latitude_deg += 0.01;
   CHECK(edited(stations, {.merge_within_m = 50.0}).size() == 2);
   CHECK(core::log::count(core::log::Level::warning) == before + 2);
