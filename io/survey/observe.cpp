@@ -3,6 +3,7 @@
 
 #include "engine/core/log.hpp"
 #include "io/text/counted.hpp"
+#include "physics/mt/analysis/check.hpp"
 #include "physics/mt/analysis/strike.hpp"
 #include "physics/mt/analysis/strike_bands.hpp"
 #include "physics/mt/sites.hpp"
@@ -70,6 +71,17 @@ void log_remarks(const std::vector<mt::StationData>& stations, const mt::Selecti
                        kinds.size() - most);
 }
 
+/// Warns of places that `check` calls errors, as that of a station with the wrong sign of its latitude.
+void log_places(const std::vector<mt::StationData>& stations) {
+  std::vector<mt::Finding> wrong = mt::check_of_places(stations);
+  std::erase_if(wrong, [](const mt::Finding& each) { return each.severity != mt::Severity::error; });
+  if (wrong.empty()) return;
+  core::log::warning(core::log::Id("io::survey::observe#wrong_place"),
+                     "station {} ({}) {}{}; mt_invert check says more", wrong.front().station,
+                     wrong.front().place, wrong.front().text,
+                     wrong.size() > 1 ? fmt::format(" (likewise {} more)", wrong.size() - 1) : "");
+}
+
 void log_stations(const std::vector<mt::StationData>& stations, const mt::Selection& selection) {
   core::log::info("{} read", text::counted(stations.size(), "station"));
   int n_masked = 0;
@@ -78,6 +90,7 @@ void log_stations(const std::vector<mt::StationData>& stations, const mt::Select
     core::log::info("{} masked in survey files do not count",
                     text::counted(static_cast<std::size_t>(n_masked), "value"));
   log_remarks(stations, selection);
+  log_places(stations);
 }
 
 void log_profile(const mt::Profile& profile) {

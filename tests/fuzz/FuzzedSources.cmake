@@ -10,7 +10,7 @@ set(fuzzed
   "io/model/(cells|depth_maps|elevations|hdf5|lattice|points|read|shapes|surface|toml|xyz)[.]"
   "io/survey/(kinds|read|responses|rows_csv|sites|store|unread)[.]"
   "physics/mesh/(earth|earth_arrays|frame|mean_surface|sampling|shapes|surface|tensor_grid)[.]"
-  "physics/mt/(conventions|datum|holdings|merge|observations|profile|responses|rho_phase|selection|selection_steps|sites|station_data|survey)[.]")
+  "physics/mt/(conventions|datum|holdings|merge|observations|profile|responses|rho_phase|selection|selection_steps|sites|station_data|survey|survey_votes)[.]")
 list(JOIN fuzzed "|" fuzzed)
 add_library(lodestone_fuzzed STATIC)
 foreach(module IN ITEMS core engine inversion io mesh physics)

@@ -58,6 +58,12 @@ void check_remarks(const StationData& station, StationFindings& findings) {
   }
 }
 
+std::vector<Finding> all_of(const std::vector<StationFindings>& findings) {
+  std::vector<Finding> all;
+  for (const StationFindings& each : findings) std::ranges::move(each.sorted(), std::back_inserter(all));
+  return all;
+}
+
 }  // namespace
 
 std::vector<Finding> check(const std::vector<StationData>& stations) {
@@ -72,9 +78,13 @@ std::vector<Finding> check(const std::vector<StationData>& stations) {
   check_places(stations, findings);
   check_duplicates(stations, findings);
   check_frames(stations, findings);
-  std::vector<Finding> all;
-  for (const StationFindings& each : findings) std::ranges::move(each.sorted(), std::back_inserter(all));
-  return all;
+  return all_of(findings);
+}
+
+std::vector<Finding> check_of_places(const std::vector<StationData>& stations) {
+  std::vector<StationFindings> findings(stations.begin(), stations.end());
+  check_places(stations, findings);
+  return all_of(findings);
 }
 
 namespace {

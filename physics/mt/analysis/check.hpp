@@ -35,6 +35,9 @@ struct Finding {
 /// limits.
 [[nodiscard]] std::vector<Finding> check(const std::vector<StationData>& stations);
 
+/// Returns those findings of `check` that are about places.
+[[nodiscard]] std::vector<Finding> check_of_places(const std::vector<StationData>& stations);
+
 /// Mends what can be mended without a look at the data. Each station notes in its changes what was found and
 /// that it was mended. returns: the number of findings that were.
 int mend(std::vector<StationData>& stations, const std::vector<Finding>& findings);

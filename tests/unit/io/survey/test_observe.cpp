@@ -31,6 +31,23 @@ const Selection impedances{.data = {Datum::zxy_re, Datum::zxy_im, Datum::zyx_re,
 
 }  // namespace
 
+TEST_CASE("observe: a station in the other hemisphere is warned of", "[survey]") {
+  std::vector<StationData> stations = stations_on_line(152.0, 1.6);
+  for (StationData station : stations_on_line(152.0, 1.6)) {
+    station.site.name += "2";
+    station.site.latitude_deg -= 0.2;
+    stations.push_back(std::move(station));
+  }
+  for (StationData& station : stations) station.site.latitude_deg -= 25.0;
+  const auto said = [&] {
+    return text_with(warnings_of([&] { static_cast<void>(io::survey::observe(stations, {}, impedances)); }),
+                     "io::survey::observe#wrong_place");
+  };
+  CHECK(said().empty());
+  stations[2].site.latitude_deg = -stations[2].site.latitude_deg;
+  CHECK_THAT(said(), Catch::Contains("station sc") && Catch::Contains("mt_invert check"));
+}
+
 TEST_CASE("observe: the strike of the data turns tensors, and stations are projected along it", "[survey]") {
   const std::vector<StationData> stations = stations_on_line(130.0, 2.0);
   const Observations across = io::survey::observe(stations, {}, impedances);
