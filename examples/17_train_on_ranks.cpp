@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: one line shares a training out among the processes that mpirun starts. Figures and the
+// What this shows: one line shares a training out among the processes that mpirun starts. Its figures and its
 // file have the same bits on 1 to 8 of them.
 //
 // Equation: min mean (f(x; w) − y)², f dense layers with tanh and a batch norm, y = sin 3x; Adam

@@ -64,7 +64,8 @@ class Parallelized {
   [[nodiscard]] std::string explain() const;
   /// Returns the layouts of what ran last as pins: of cells, tensors that `checkpoint_name` marks, and inputs
   /// that are cut. With them a search finds the same layouts without `memory_bytes`, on any number of ranks.
-  /// Where a name occurs twice, that of the first one counts. Nothing before the first call.
+  /// Where two tensors share a name, the layout of the first one stands for both. It is empty before the
+  /// first call.
   [[nodiscard]] std::vector<Pin> pins() const;
   /// Returns counts of the compiled function of this rank that ran last.
   [[nodiscard]] CompileStats stats() const;

@@ -49,7 +49,7 @@ HostJit& HostJit::none() {
 }
 
 HostJit::~HostJit() {
-  worker_.request_stop();
+  thread_.request_stop();
   changed_.notify_all();
 }
 
@@ -65,9 +65,9 @@ GeneratedKernelPtr HostJit::kernel(const std::string& text) {
     return kernel;
   }
   jobs_.push_back({kernel, text});
-  if (!worker_.joinable()) {
+  if (!thread_.joinable()) {
     const core::WithoutSignals scope;
-    worker_ = std::jthread([this](const std::stop_token& stop) { make_jobs(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { make_jobs(stop); });
   }
   changed_.notify_all();
   return kernel;
@@ -80,7 +80,7 @@ JitStats HostJit::stats() const {
 
 void HostJit::finish() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return jobs_.empty() && !is_working_; });
+  changed_.wait(lock, [&] { return jobs_.empty() && !is_compiling_; });
 }
 
 void HostJit::make_jobs(const std::stop_token& stop) {
@@ -88,11 +88,11 @@ void HostJit::make_jobs(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); }) && !stop.stop_requested()) {
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    is_working_ = true;
+    is_compiling_ = true;
     lock.unlock();
     make(job, stop);
     lock.lock();
-    is_working_ = false;
+    is_compiling_ = false;
     changed_.notify_all();
   }
 }

@@ -112,11 +112,11 @@ class HostJit {
   std::condition_variable_any changed_;
   std::map<std::string, KernelPtr> kernels_;
   std::deque<Job> jobs_;
-  bool is_working_ = false;
+  bool is_compiling_ = false;
   JitStats stats_;
   std::atomic<std::int64_t> n_made_{0};
   std::atomic<bool> has_failed_{false};
-  std::jthread worker_;  // ends first
+  std::jthread thread_;  // ends first
 };
 
 }  // namespace lodestone::engine

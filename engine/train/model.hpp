@@ -70,10 +70,9 @@ class Model {
   /// not fit; those of network, data and callbacks.
   ///
   /// On several ranks each reads and transforms its items of a batch; gradients and figures are those of all.
-  /// With the same shards, files and figures are the same on any number of ranks, and a resume may have
-  /// another number. Batches with fewer items than shards are computed by every rank. collective over the
-  /// world. errors: also InvalidArgument for a loss that reads values, and for more shards than a batch
-  /// has items.
+  /// Files and figures depend on the shards and not on the number of ranks, which a resume may change.
+  /// Batches with fewer items than shards are computed by every rank. collective over the world. errors: also
+  /// InvalidArgument for a loss that reads values, and for more shards than a batch has items.
   FitSummary fit(const Loader& training, const std::optional<Loader>& validation,
                  const FitOptions& options) const;
   /// Loss and metrics over the rest of the loader's epoch, in evaluation mode: means over items. Every rank

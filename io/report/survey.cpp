@@ -130,12 +130,10 @@ void add_invariants(Page& page, const Survey& survey) {
   page.html("<div class=\"wide\">\n" + sounding_bands_table(bands) + "</div>\n");
   page.paragraph(
       "Medians of all impedances, which no rotation changes: apparent resistivity and phase of the "
-      "determinant "
-      "and of the sum of squares (SSQ), skews of Swift and of Bahr. Depths are those of the determinant by "
-      "Niblett and Bostick; a tenth of the soundings is shallower than the first, and a tenth deeper than "
-      "the "
-      "second. Swift's skew is 0 over layers and undistorted sections; Bahr's below 0.1 is usually taken as "
-      "that of a section, distorted or not, and above 0.3 as that of a volume.");
+      "determinant and of the sum of squares (SSQ), skews of Swift and of Bahr. Depths are those of the "
+      "determinant by Niblett and Bostick; a tenth of the soundings is shallower than the first, and a tenth "
+      "deeper than the second. Swift's skew is 0 over layers and undistorted sections, Bahr's (1991) over "
+      "distorted ones as well; values above 0.3 of the latter are usually taken as those of a volume.");
 }
 
 /// Returns the names of the stations of which `check` finds an error.

@@ -13,22 +13,7 @@ using namespace lodestone::engine;
 using tests::error_of;
 using tests::HasId;
 using tests::SharedTraining;
-
-namespace {
-
-/// Throws on one rank, as a broken callback would.
-class ThrowOn final : public Callback {
- public:
-  explicit ThrowOn(bool here) : here_(here) {}
-  void after_step(Training& training) override {
-    if (here_ && training.n_steps() == 2) throw core::FormatError("test#broken", "a broken callback");
-  }
-
- private:
-  bool here_;
-};
-
-}  // namespace
+using tests::ThrowOn;
 
 TEST_CASE("training: processes have the bytes of one rank", "[engine][mpi]") {
   const auto alone = SharedTraining({}).bytes_after(data_parallel(lone_rank(), 8));

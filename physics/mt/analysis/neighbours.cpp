@@ -20,7 +20,7 @@ constexpr double least_size_of_phi = 0.05;
 // Differences of neighbours: of phase tensors over their size, and of tippers.
 constexpr double usual_of_phi = 0.2, usual_of_tipper = 0.05;
 constexpr double coarse_step_deg = 5.0, fine_step_deg = 1.0;
-// Of the bundled lines no station then has a wrong frame: docs/results/surveys.md.
+// This limit names no station of the bundled lines; docs/results/surveys.md says how it was chosen.
 constexpr double much_more_alike = 0.2;
 constexpr double least_turn_deg = 25.0;
 

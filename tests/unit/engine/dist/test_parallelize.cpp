@@ -157,7 +157,7 @@ TEST_CASE("parallelize: a small sum is one message to each rank, and steps compa
     const auto before = world->counts();
     (void)step({waves_of({12, 6}, 0.7)})[0].item<float>();
     const auto n = world->counts().messages - before.messages, bytes = world->counts().bytes - before.bytes;
-    // Of six shards a rank has two: each pair is a subtree by itself or its halves are.
+    // A rank has two of the six shards, and sends one number or two, as they are one subtree or not.
     if (n > 2 * 2 || bytes != n * 4) throw core::InvalidArgument("test#messages", "{} of {} bytes", n, bytes);
   });
 }

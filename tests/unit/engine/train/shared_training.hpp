@@ -29,6 +29,18 @@ struct SharedOptions {
   std::int64_t batch_size = 18;  ///< the last batch of 44 items has 8
 };
 
+/// Throws on one rank, as a broken callback would.
+class ThrowOn final : public engine::Callback {
+ public:
+  explicit ThrowOn(bool here) : here_(here) {}
+  void after_step(engine::Training& training) override {
+    if (here_ && training.n_steps() == 2) throw core::FormatError("test#broken", "a broken callback");
+  }
+
+ private:
+  bool here_;
+};
+
 /// A network with convolutions, batch norms, and noise that the loader makes; the same on every rank. A bias
 /// before a batch norm would have gradients of nothing but rounding, which Adam makes large.
 class SharedTraining {

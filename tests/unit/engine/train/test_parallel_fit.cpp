@@ -19,6 +19,7 @@ using tests::error_of;
 using tests::HasId;
 using tests::SharedOptions;
 using tests::SharedTraining;
+using tests::ThrowOn;
 
 namespace {
 
@@ -62,18 +63,6 @@ class EveryThird final : public Judge {
 
  private:
   int n_ = 0;
-};
-
-/// Throws on one rank, as a broken callback would.
-class ThrowOn final : public Callback {
- public:
-  explicit ThrowOn(bool here) : here_(here) {}
-  void after_step(Training& training) override {
-    if (here_ && training.n_steps() == 2) throw core::FormatError("test#broken", "a broken callback");
-  }
-
- private:
-  bool here_;
 };
 
 }  // namespace
